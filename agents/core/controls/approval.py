@@ -1,0 +1,147 @@
+"""Last control of the front half: a person, where a rule says so, and only about what everything else allows (L7, L8)."""
+
+from __future__ import annotations
+
+from agents.core.controls.base import Allow, Ask, Candidate, Deny, Later, Verdict
+from agents.core.store import GrantView
+from agents.core.tools.base import Evidence, Outcome, Tool, ToolArgs, ToolFailed
+from approvals.core.gate import Contract, GateDraft, GateKind, GateStatus, GateView
+from approvals.core.rules import ApprovalRule, rule_for
+from felix_web.common.digests import digest
+from sessions.core.states import CallStatus, RunMode
+
+
+def approval(candidate: Candidate) -> Verdict | None:
+    """Let the call pass where no rule gates it or its approval holds; else ask, wait, or deny."""
+    rule = rule_for(candidate.policy.rules, candidate.call.tool, _args(candidate))
+    gate = candidate.view.gates.get(candidate.call.call_id)
+    if rule is None and gate is None:
+        return None
+    if gate is not None and (verdict := _settled(candidate, gate)) is not None:
+        return verdict
+    if rule is None:
+        return None
+    if (grant := _grant(candidate, rule)) is not None:
+        candidate.grant = grant
+        return Allow(candidate)
+    if not candidate.view.facts.is_attended and not rule.allow_unattended:
+        text = f"Rule {rule.id} asks a person, and nobody attends this run. Not run."
+        return Deny(candidate, Outcome(f"[error/denied] {text}", CallStatus.DENIED))
+    if _depends_on_earlier(candidate):
+        return Later(candidate)
+    try:
+        return Ask(candidate, _draft(candidate, rule))
+    except ToolFailed as error:
+        return Deny(candidate, Outcome.failed(error.code, error.message))
+
+
+def _args(candidate: Candidate) -> dict[str, object]:
+    assert candidate.args is not None
+    return candidate.args.model_dump(exclude_unset=True)
+
+
+def _settled(candidate: Candidate, gate: GateView) -> Verdict | None:
+    """Return what a gate of the call says, or None where it no longer counts and must be asked again."""
+    match gate.status:
+        case GateStatus.WAITING:
+            return Later(candidate)
+        case GateStatus.DENIED:
+            said = f" Note: {gate.note}" if gate.note else ""
+            text = f"[error/denied] {gate.decided_by or 'A reviewer'} denied this call. It was not run.{said}"
+            return Deny(candidate, Outcome(text, CallStatus.DENIED))
+        case GateStatus.EXPIRED:
+            text = "[error/denied] Nobody decided in time: denied by time. The call was not run."
+            return Deny(candidate, Outcome(text, CallStatus.DENIED))
+        case GateStatus.WITHDRAWN:
+            return None
+        case GateStatus.ANSWERED:
+            return _approved(candidate, gate)
+
+
+def _approved(candidate: Candidate, gate: GateView) -> Verdict | None:
+    """Return Allow where every part of the contract still holds, else None: ask again."""
+    if gate.is_spent:
+        return None
+    try:
+        now = contract_of(
+            candidate, principal=gate.contract.principal and candidate.view.facts.principal
+        )
+    except ToolFailed as error:
+        return Deny(candidate, Outcome.failed(error.code, error.message))
+    if now != gate.contract:
+        return None
+    candidate.gate = gate
+    return Allow(candidate)
+
+
+def contract_of(candidate: Candidate, *, principal: str) -> Contract:
+    """Return what an approval of the call would be bound to, as the world is now.
+
+    Raises:
+        ToolFailed: the pre-image cannot be read.
+    """
+    tool, args, facts = candidate.tool, candidate.args, candidate.view.facts
+    assert tool is not None and args is not None
+    context = candidate.policy.context(candidate.call.call_id)
+    return Contract(
+        tenant_id=facts.tenant_id,
+        run_id=facts.run_id,
+        call_id=candidate.call.call_id,
+        tool=tool.name,
+        args_digest=digest(_args(candidate)),
+        tool_digest=tool.digest,
+        manifest=facts.manifest,
+        manifest_version=facts.manifest_version,
+        preimage=tool.preimage(args, context) if tool.preimage else "",
+        principal=principal,
+    )
+
+
+def _draft(candidate: Candidate, rule: ApprovalRule) -> GateDraft:
+    facts = candidate.view.facts
+    assert candidate.tool is not None and candidate.args is not None
+    return GateDraft(
+        kind=GateKind.APPROVAL,
+        contract=contract_of(candidate, principal=facts.principal if rule.bind_principal else ""),
+        args=_args(candidate),
+        evidence=_evidence(candidate, candidate.tool, candidate.args).as_json(),
+        rule_id=rule.id,
+        reason=rule.description,
+        ttl_seconds=rule.ttl(durable=facts.mode is RunMode.DURABLE),
+        reviewers=rule.reviewers,
+        quorum=rule.quorum,
+        allow_self=rule.allow_self,
+        extendable=rule.extendable,
+        one_shot=rule.one_shot,
+    )
+
+
+def _evidence(candidate: Candidate, tool: Tool, args: ToolArgs) -> Evidence:
+    if tool.evidence is None:
+        return Evidence(title="What will run", target=candidate.target)
+    return tool.evidence(args, candidate.policy.context(candidate.call.call_id))
+
+
+def _grant(candidate: Candidate, rule: ApprovalRule) -> GrantView | None:
+    if rule.one_shot:
+        return None
+    assert candidate.tool is not None
+    args_digest, tool_digest = digest(_args(candidate)), candidate.tool.digest
+    for grant in candidate.policy.grants:
+        same = (grant.tool, grant.args_digest, grant.tool_digest) == (
+            candidate.tool.name,
+            args_digest,
+            tool_digest,
+        )
+        if same and grant.principal in ("", candidate.view.facts.principal):
+            return grant
+    return None
+
+
+def _depends_on_earlier(candidate: Candidate) -> bool:
+    """A call whose pre-image an earlier unfinished call may change is asked once that one has its result."""
+    target = candidate.target
+    return bool(target) and any(
+        other.target == target and other.tool is not None and not other.tool.read_only
+        for other in candidate.ahead
+    )

@@ -1,0 +1,80 @@
+"""What a control looks at, and what it can say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.core.store import GrantView
+from agents.core.tools.base import Outcome, Tool, ToolArgs, ToolContext
+from agents.core.view import RunView
+from approvals.core.gate import GateDraft, GateView
+from approvals.core.rules import ApprovalRule
+from sessions.core.calls import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the controls of one run go by."""
+
+    tools: Mapping[str, Tool]
+    rules: Sequence[ApprovalRule]
+    grants: Sequence[GrantView]
+    context: Callable[[str], ToolContext]
+
+
+@dataclass(slots=True)
+class Candidate:
+    """One call on its way through the front half. A stage may fill in what the next ones need.
+
+    `ahead` are the earlier unfinished calls of the same message; `allowed_before` counts those let pass just now.
+    """
+
+    call: Call
+    view: RunView
+    policy: Policy
+    ahead: Sequence[Candidate]
+    allowed_before: int
+    tool: Tool | None = None
+    args: ToolArgs | None = None
+    gate: GateView | None = None
+    grant: GrantView | None = None
+
+    @property
+    def target(self) -> str:
+        """The one thing the call acts on, or "" where it has none or its arguments are not valid."""
+        return self.tool.target(self.args) if self.tool and self.args else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The call may run now."""
+
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """The call does not run; its result is this."""
+
+    candidate: Candidate
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A person must say."""
+
+    candidate: Candidate
+    draft: GateDraft
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Not yet: a gate of the call waits, or an earlier call of the message may change what a reviewer would see."""
+
+    candidate: Candidate
+
+
+Verdict = Allow | Deny | Ask | Later
+Stage = Callable[[Candidate], Verdict | None]

@@ -1,0 +1,58 @@
+"""Runs calls through the front half. Files are read here, so it runs on a thread, never on the loop."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from agents.core.controls import FRONT_HALF
+from agents.core.controls.base import Allow, Candidate, Deny, Policy, Verdict
+from agents.core.tools.base import INTERRUPTED, Outcome
+from agents.core.view import RunView
+from sessions.core.calls import Call
+from sessions.core.states import CallStatus
+
+log = logging.getLogger(__name__)
+
+
+def evaluate(calls: Sequence[Call], view: RunView, policy: Policy) -> list[Verdict]:
+    """Return a verdict for each call, in the model's order. A control that cannot be evaluated denies (L13)."""
+    verdicts: list[Verdict] = []
+    ahead: list[Candidate] = []
+    allowed = 0
+    for call in calls:
+        candidate = Candidate(call, view, policy, tuple(ahead), allowed)
+        verdict = _judge(candidate)
+        verdicts.append(verdict)
+        if not isinstance(verdict, Deny):
+            ahead.append(candidate)
+        allowed += isinstance(verdict, Allow)
+    return verdicts
+
+
+def _judge(candidate: Candidate) -> Verdict:
+    if candidate.call.call_id in candidate.view.started:
+        return _after_a_crash(candidate)
+    try:
+        for stage in FRONT_HALF:
+            if (verdict := stage(candidate)) is not None:
+                return verdict
+    except Exception as error:
+        log.error(
+            "control_failed",
+            extra={"call_id": candidate.call.call_id, "error": type(error).__name__},
+        )
+        text = "A control could not be evaluated, so the call was not run."
+        return Deny(candidate, Outcome(f"[error/denied] {text}", CallStatus.DENIED))
+    return Allow(candidate)
+
+
+def _after_a_crash(candidate: Candidate) -> Verdict:
+    """A started call without a result: run it again where that is harmless, else its effect is unknown (L3)."""
+    tool = candidate.policy.tools.get(candidate.call.tool)
+    if tool is None or not tool.is_replay_safe:
+        return Deny(candidate, Outcome(INTERRUPTED, CallStatus.INTERRUPTED))
+    for stage in FRONT_HALF[:1]:
+        if (verdict := stage(candidate)) is not None:
+            return verdict
+    return Allow(candidate)

@@ -1,0 +1,129 @@
+"""Running calls that the controls let pass: what is written before and after, and in what order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+from agents.core.controls.base import Allow, Candidate, Deny
+from agents.core.ports import Ports
+from agents.core.store import CallClosed, Start
+from agents.core.tools.base import Outcome, Tool, ToolArgs, ToolContext
+from agents.core.tools.dispatch import execute
+from agents.core.tools.window import storable, window
+from felix_web.common.digests import digest
+from felix_web.common.ids import new_id
+from sessions.core.events import EventKind, NewEvent
+
+GRACE_SECONDS = 5.0
+"""How long a stopped call may take to end before its result is given up (it then shows as interrupted)."""
+
+
+def start_of(candidate: Candidate) -> Start:
+    """Return the start of an allowed call, as the log keeps it."""
+    assert candidate.tool is not None and candidate.args is not None
+    gate = candidate.gate
+    args = candidate.args.model_dump(exclude_unset=True)
+    payload = {
+        "tool": candidate.tool.name,
+        "tool_digest": candidate.tool.digest,
+        "args_digest": digest(args),
+    }
+    if gate is not None and gate.edited_args is not None:
+        payload["edited_args"] = args
+    event = NewEvent(EventKind.CALL_STARTED, payload, call_id=candidate.call.call_id)
+    grant = candidate.grant
+    return Start(event, gate.gate_id if gate else "", grant.grant_id if grant else "")
+
+
+def needs_own_start(candidate: Candidate) -> bool:
+    """Return whether the start must be committed by itself before the call: an effect, or an approval to spend."""
+    assert candidate.tool is not None
+    if candidate.call.call_id in candidate.view.started:
+        return False
+    return not candidate.tool.is_replay_safe or bool(candidate.gate or candidate.grant)
+
+
+def batch_of(allowed: Sequence[Allow], *, parallel: bool) -> list[Candidate]:
+    """Return the calls to run now: the first one, or at once all leading ones that may run side by side."""
+    candidates = [verdict.candidate for verdict in allowed]
+    first = candidates[:1]
+    if not parallel or not first or not _side_by_side(first[0]):
+        return first
+    batch = []
+    for candidate in candidates:
+        if not _side_by_side(candidate):
+            break
+        batch.append(candidate)
+    return batch
+
+
+def _side_by_side(candidate: Candidate) -> bool:
+    return candidate.tool is not None and candidate.tool.is_replay_safe and candidate.gate is None
+
+
+async def run_call(candidate: Candidate, ports: Ports) -> CallClosed:
+    """Run the call's body on a thread and return how it ended.
+
+    A cancelled caller waits `GRACE_SECONDS` for the body, which is told to stop, and is then given its outcome as the
+    `closed` attribute of the CancelledError, so that an effect that happened is recorded.
+    """
+    tool, args = candidate.tool, candidate.args
+    assert tool is not None and args is not None
+    context = ports.tool_context(candidate.call.call_id)
+    context.deadline = ports.clock.monotonic() + tool.timeout_seconds
+    if candidate.gate is not None:
+        context.preimage = candidate.gate.contract.preimage or None
+    started_ms = ports.clock.now_ms()
+    outcome = await _outlive_a_stop(tool, args, context, ports)
+    return closed(candidate, outcome, started_ms=started_ms)
+
+
+async def _outlive_a_stop(
+    tool: Tool, args: ToolArgs, context: ToolContext, ports: Ports
+) -> Outcome:
+    body = asyncio.ensure_future(ports.threads.run(partial(execute, tool, args, context)))
+    try:
+        return await asyncio.shield(body)
+    except asyncio.CancelledError:
+        context.cancelled.set()
+        done, _ = await asyncio.wait({body}, timeout=GRACE_SECONDS)
+        if not done:
+            raise
+        return body.result()
+
+
+def closed(candidate: Candidate, outcome: Outcome, *, started_ms: int | None = None) -> CallClosed:
+    """Return the end of a call: the window for the model, and the whole text where that is longer."""
+    output_id = new_id("out")
+    text = storable(outcome.text)
+    shown = window(text, output_id=output_id)
+    is_cut = shown != text
+    return CallClosed(
+        call_id=candidate.call.call_id,
+        tool=candidate.call.tool,
+        status=outcome.status,
+        content=shown,
+        full_text=text if is_cut else "",
+        output_id=output_id if is_cut else "",
+        started_ms=started_ms,
+        gate=_gate_facts(candidate),
+    )
+
+
+def denial(verdict: Deny) -> CallClosed:
+    """Return the end of a call that did not run."""
+    return closed(verdict.candidate, verdict.outcome)
+
+
+def _gate_facts(candidate: Candidate) -> dict[str, str] | None:
+    gate = candidate.view.gates.get(candidate.call.call_id)
+    if gate is None:
+        return None
+    return {
+        "gate_id": gate.gate_id,
+        "status": gate.status.value,
+        "decided_by": gate.decided_by,
+        "note": gate.note,
+    }

@@ -1,0 +1,192 @@
+"""The engine of a worker process: one loop thread that drives every run of the process (decisions 3.7)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cache, partial
+
+from django.conf import settings
+from django.db import connection
+
+from agents.core.driver import Driver
+from agents.core.loop import Finish
+from agents.core.store import LeaseLost
+from agents.deltas import Publish
+from agents.leases import LeaseKeeper
+from agents.runtime import ToolThreads, Workbench, driver_for
+from agents.services import driving
+from agents.services.claiming import Claimed, take_run
+from agents.store import Bridge, StoreUnavailable
+from felix_web.common.errors import FelixError
+from felix_web.tenancy.scoping import tenant_scope
+from sessions.core.states import RunStatus, StopReason
+from sessions.services.runs import free_lease
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 5.0
+SHUTDOWN_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class _Driven:
+    """A run under way: its task, and its driver once it is built."""
+
+    task: asyncio.Task[None]
+    driver: Driver | None = None
+
+
+class Engine:
+    """Drives runs. `submit` may be called from any thread.
+
+    Args:
+        publish: Where text goes while a model writes it.
+    """
+
+    def __init__(self, *, publish: Publish) -> None:
+        self.owner = f"{socket.gethostname()[:24]}:{os.getpid()}:{secrets.token_hex(6)}"
+        writers = 1 if connection.vendor == "sqlite" else 4
+        self._bench = Workbench(Bridge(writers), ToolThreads(settings.WORKER_SLOTS), publish)
+        self._driven: dict[str, _Driven] = {}
+        self._is_closing = False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="felix-engine", daemon=True)
+        self._leases = LeaseKeeper(
+            owner=self.owner,
+            lease_seconds=settings.LEASE_SECONDS,
+            driven=lambda: list(self._driven),
+            lost=self.stop,
+        )
+
+    def start(self) -> None:
+        """The loop and the lease keeper run."""
+        self._thread.start()
+        self._leases.start()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def submit(self, run_id: str) -> Future[None]:
+        """Drive the run if it is to be had; the future ends when the run is parked, over, or somebody else's."""
+        return asyncio.run_coroutine_threadsafe(self._drive(run_id), self._loop)
+
+    def stop(self, run_id: str) -> None:
+        """A driver of the run, if this process has one, ends: the run was stopped, or is another's."""
+        self._loop.call_soon_threadsafe(self._cancel, run_id)
+
+    def _cancel(self, run_id: str) -> None:
+        driven = self._driven.get(run_id)
+        if driven is not None:
+            driven.task.cancel()
+
+    async def _drive(self, run_id: str) -> None:
+        if self._is_closing or run_id in self._driven:
+            return
+        try:
+            claimed = await self._bench.bridge.run(
+                partial(
+                    take_run,
+                    run_id=run_id,
+                    owner=self.owner,
+                    lease_seconds=settings.LEASE_SECONDS,
+                )
+            )
+        except StoreUnavailable:
+            return
+        if claimed is not None and not self._is_closing:
+            await self._drive_claimed(claimed)
+
+    async def _drive_claimed(self, claimed: Claimed) -> None:
+        run_id = claimed.claim.run_id
+        task = asyncio.current_task()
+        assert task is not None
+        driven = self._driven[run_id] = _Driven(task)
+        try:
+            driven.driver = await driver_for(claimed, self._bench)
+            await driven.driver.drive()
+            if driven.driver.is_closing:
+                await self._free(claimed, 0.0)
+        except LeaseLost:
+            log.info("lease_lost", extra={"run_id": run_id})
+        except StoreUnavailable:
+            log.warning("run_left_to_sweep", extra={"run_id": run_id})
+        except asyncio.CancelledError:
+            log.info("driver_cancelled", extra={"run_id": run_id})
+            if self._is_closing:
+                await self._free(claimed, 0.0)
+        except FelixError as error:
+            await self._fail(claimed, error)
+        except Exception as error:
+            log.exception("driver_failed", extra={"run_id": run_id, "error": type(error).__name__})
+            await self._free(claimed, RETRY_SECONDS)
+        finally:
+            del self._driven[run_id]
+
+    async def _fail(self, claimed: Claimed, error: FelixError) -> None:
+        """The run has failed: its manifest or its model cannot be used here."""
+        log.error("run_not_built", extra={"run_id": claimed.claim.run_id, "error": error.code})
+        end = Finish(RunStatus.FAILED, StopReason.ERROR, error.code, error.message)
+        work = partial(
+            driving.finish, claimed.claim, end, final_text="", active_ms=claimed.run.active_ms
+        )
+        try:
+            await self._bench.bridge.run(work)
+        except (LeaseLost, StoreUnavailable):
+            log.warning("run_left_to_sweep", extra={"run_id": claimed.claim.run_id})
+
+    async def _free(self, claimed: Claimed, delay_seconds: float) -> None:
+        try:
+            await self._bench.bridge.run(partial(_free_claim, claimed, delay_seconds))
+        except StoreUnavailable:
+            log.warning("run_left_to_sweep", extra={"run_id": claimed.claim.run_id})
+
+    def close(self) -> None:
+        """No run is claimed any more; those under way end their step, and their leases are free.
+
+        A step that takes longer than `SHUTDOWN_SECONDS` is cancelled.
+        """
+        self._is_closing = True
+        closing = asyncio.run_coroutine_threadsafe(self._wind_down(), self._loop)
+        closing.result(timeout=SHUTDOWN_SECONDS + 10)
+        self._leases.close()
+        self._bench.threads.close()
+        self._bench.bridge.close()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=5)
+
+    async def _wind_down(self) -> None:
+        tasks = [driven.task for driven in self._driven.values()]
+        for driven in self._driven.values():
+            if driven.driver is not None:
+                driven.driver.is_closing = True
+        if not tasks:
+            return
+        _, slow = await asyncio.wait(tasks, timeout=SHUTDOWN_SECONDS)
+        for task in slow:
+            task.cancel()
+        if slow:
+            await asyncio.wait(slow, timeout=5)
+
+
+def _free_claim(claimed: Claimed, delay_seconds: float) -> None:
+    claim = claimed.claim
+    with tenant_scope(claim.tenant_id):
+        free_lease(run_id=claim.run_id, fence=claim.fence, delay_seconds=delay_seconds)
+
+
+@cache
+def engine() -> Engine:
+    """Return this process's engine, started."""
+    from agents.doorbells import publisher
+
+    made = Engine(publish=publisher())
+    made.start()
+    return made

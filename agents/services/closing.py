@@ -1,0 +1,74 @@
+"""Closing calls that will never run or never answer, so that no transcript is left with an open one."""
+
+from __future__ import annotations
+
+from agents.core.tools.base import CANCELLED, INTERRUPTED
+from approvals.services import withdraw_gates
+from felix_web.audit.services import audit_row, record
+from sessions.core.events import EventKind, NewEvent
+from sessions.core.states import CallStatus, RunStatus, StopReason
+from sessions.models import Event, Run, Thread
+from sessions.selectors import branch_of, open_calls
+from sessions.services.log import append
+
+
+def close_open_calls(*, thread_id: int, branch: int, started_too: bool = True) -> list[NewEvent]:
+    """Return a result for every open call of the branch's newest answer, to be appended by the caller.
+
+    A call that was never started is cancelled; one that was is interrupted, its effect unknown.
+
+    Args:
+        started_too: False leaves started calls open: their driver may still bring the true result.
+
+    Locks: the thread's row, or the run's under its fence, held by the caller.
+    """
+    calls = open_calls(branch_of(thread_id=thread_id, number=branch))
+    if not calls:
+        return []
+    started = set(
+        Event.objects.filter(
+            thread_id=thread_id,
+            kind=EventKind.CALL_STARTED,
+            call_id__in=[call_id for call_id, _, _ in calls],
+        ).values_list("call_id", flat=True)
+    )
+    return [
+        _closed(call_id, tool, is_started=call_id in started)
+        for call_id, tool, _ in calls
+        if started_too or call_id not in started
+    ]
+
+
+def _closed(call_id: str, tool: str, *, is_started: bool) -> NewEvent:
+    status, content = (
+        (CallStatus.INTERRUPTED, INTERRUPTED) if is_started else (CallStatus.CANCELLED, CANCELLED)
+    )
+    payload = {"tool": tool, "status": status.value, "content": content}
+    return NewEvent(EventKind.TOOL_RESULT, payload, call_id=call_id)
+
+
+def close_run(run: Run, *, because: str, status: RunStatus, reason: str) -> None:
+    """What an ended run left open is closed, and its log says how it ended.
+
+    Locks: the run's row, held by the caller; takes the thread's.
+    """
+    Thread.objects.select_for_update().get(pk=run.thread_id)
+    withdraw_gates(run_id=run.pk, because=because)
+    is_driven = run.status == RunStatus.RUNNING
+    closing = close_open_calls(
+        thread_id=run.thread_id, branch=run.branch, started_too=not is_driven
+    )
+    said = {"status": status.value, "reason": reason, "stop_reason": StopReason.ABORTED.value}
+    append(
+        tenant_id=run.tenant_id,
+        thread_id=run.thread_id,
+        branch=run.branch,
+        leaf_epoch=run.leaf_epoch,
+        run_id=run.pk,
+        events=[*closing, NewEvent(EventKind.RUN_FINISHED, said)],
+    )
+    record(
+        audit_row(
+            tenant_id=run.tenant_id, act="run_finished", run_id=run.pk, subject=run.pk, **said
+        )
+    )

@@ -1,0 +1,249 @@
+"""The driver's transactions (decisions 3.4) on the tables: answer, ask, park, start, result, finish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F
+
+from agents.core.loop import Finish
+from agents.core.store import CallClosed, GateSpent, LeaseLost, Metered, Start
+from agents.services.closing import close_open_calls
+from approvals.core.gate import GateDraft
+from approvals.services import (
+    expire_gates,
+    has_waiting_gate,
+    holds_grant,
+    open_gates,
+    spend_gate,
+    withdraw_gates,
+)
+from felix_web.audit.services import audit_row, record
+from felix_web.common.ids import new_id
+from felix_web.tenancy.scoping import tenant_scope
+from sessions.bells import ring_thread
+from sessions.core.events import Event, EventKind, NewEvent
+from sessions.core.states import RunStatus
+from sessions.models import Event as EventRow
+from sessions.models import ModelRequest, Output, Run
+from sessions.services.log import append
+from sessions.services.runs import end_run, hold_run, hold_stopped_run, park_run
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a driver holds: one run, under one fence."""
+
+    run_id: str
+    tenant_id: int
+    thread_id: int
+    branch: int
+    leaf_epoch: int
+    fence: int
+
+
+@contextmanager
+def _held(claim: Claim, *, or_stopped: bool = False, **changes: Any) -> Iterator[bool]:
+    """Run the block in a transaction that holds the run's row under the claim's fence.
+
+    Yields whether the run is running; False only where a stopped one is accepted.
+
+    Raises:
+        LeaseLost: the fence moved or the run was stopped; nothing was written.
+    """
+    with tenant_scope(claim.tenant_id):
+        is_running = hold_run(run_id=claim.run_id, fence=claim.fence, **changes)
+        if not is_running and not (
+            or_stopped and hold_stopped_run(run_id=claim.run_id, fence=claim.fence)
+        ):
+            raise LeaseLost()
+        yield is_running
+        ring_thread(claim.thread_id)
+
+
+def _append(claim: Claim, events: Sequence[NewEvent]) -> list[Event]:
+    return append(
+        tenant_id=claim.tenant_id,
+        thread_id=claim.thread_id,
+        branch=claim.branch,
+        leaf_epoch=claim.leaf_epoch,
+        run_id=claim.run_id,
+        events=events,
+    )
+
+
+def answer(
+    claim: Claim, message: NewEvent, metered: Metered, starts: Sequence[Start]
+) -> list[Event]:
+    """*answer*: the message, its usage, and the starts that ride with it are in the log."""
+    usage = metered.usage
+    cost = metered.cost_usd_micros
+    counted: dict[str, Any] = {
+        "input_tokens": F("input_tokens") + usage.input,
+        "output_tokens": F("output_tokens") + usage.output,
+        "cache_read_tokens": F("cache_read_tokens") + usage.cache_read,
+        "cache_write_tokens": F("cache_write_tokens") + usage.cache_write,
+        "model_ms": F("model_ms") + metered.took_ms,
+        "cost_usd_micros": None if cost is None else F("cost_usd_micros") + cost,
+    }
+    if not usage.certain:
+        counted["is_usage_certain"] = False
+    with _held(claim, **counted):
+        events = _append(claim, [message, *(start.event for start in starts)])
+        ModelRequest.objects.bulk_create([_request_row(claim, metered)])
+    return events
+
+
+def _request_row(claim: Claim, metered: Metered) -> ModelRequest:
+    usage = metered.usage
+    return ModelRequest(
+        tenant_id=claim.tenant_id,
+        run_id=claim.run_id,
+        model=metered.model,
+        request_class=metered.request_class,
+        prefix_digest=metered.prefix_digest,
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        cache_read_tokens=usage.cache_read,
+        cache_write_tokens=usage.cache_write,
+        cost_usd_micros=metered.cost_usd_micros,
+        is_certain=usage.certain,
+        took_ms=metered.took_ms,
+    )
+
+
+def ask(claim: Claim, drafts: Sequence[GateDraft]) -> None:
+    """*ask*: all gates of the message are open; the run stays running."""
+    with _held(claim):
+        run = Run.objects.get(pk=claim.run_id)
+        open_gates(run=run, drafts=drafts, ids=[new_id("gate") for _ in drafts])
+
+
+def park(claim: Claim, *, active_ms: int) -> bool:
+    """*park*: the run waits and its lease is free; False, and nothing changed, where no gate waits any more."""
+    with _held(claim):
+        if not has_waiting_gate(run_id=claim.run_id):
+            return False
+        park_run(run_id=claim.run_id, fence=claim.fence, active_ms=active_ms)
+        return True
+
+
+def start(claim: Claim, begun: Start) -> list[Event]:
+    """*start*: the call's start is in the log, and what allowed it is spent.
+
+    Raises:
+        GateSpent: it was used, revoked or withdrawn meanwhile; nothing was written.
+    """
+    with _held(claim):
+        if begun.gate_id and not spend_gate(gate_id=begun.gate_id):
+            raise GateSpent()
+        if begun.grant_id and not holds_grant(grant_id=begun.grant_id):
+            raise GateSpent()
+        return _append(claim, [begun.event])
+
+
+def result(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) -> list[Event]:
+    """*result*: the results are in the log, with the starts that ride along; long outputs stand beside it.
+
+    On a stopped run a result is taken too, but only one for a call that has none: one call, one result. A later one
+    goes to the audit alone.
+    """
+    with _held(claim, or_stopped=True) as is_running:
+        taken, late = (list(ends), []) if is_running else _split_late(claim, ends)
+        outputs = [_output_row(claim, end) for end in taken if end.full_text]
+        if outputs:
+            Output.objects.bulk_create(outputs)
+        riding = [start.event for start in starts] if is_running else []
+        events = _append(claim, [*(_result_event(end) for end in taken), *riding])
+        record(
+            *[_result_audit(claim, end, "call_closed") for end in taken],
+            *[_result_audit(claim, end, "late_result") for end in late],
+        )
+    return events
+
+
+def _split_late(
+    claim: Claim, ends: Sequence[CallClosed]
+) -> tuple[list[CallClosed], list[CallClosed]]:
+    closed = set(
+        EventRow.objects.filter(
+            thread_id=claim.thread_id,
+            branch=claim.branch,
+            kind=EventKind.TOOL_RESULT,
+            call_id__in=[end.call_id for end in ends],
+        ).values_list("call_id", flat=True)
+    )
+    return (
+        [end for end in ends if end.call_id not in closed],
+        [end for end in ends if end.call_id in closed],
+    )
+
+
+def _result_event(end: CallClosed) -> NewEvent:
+    payload: dict[str, Any] = {"tool": end.tool, "status": end.status.value, "content": end.content}
+    if end.output_id:
+        payload |= {"output_id": end.output_id, "total_chars": len(end.full_text)}
+    if end.started_ms is not None:
+        payload["started_ms"] = end.started_ms
+    if end.gate is not None:
+        payload["gate"] = end.gate
+    return NewEvent(EventKind.TOOL_RESULT, payload, call_id=end.call_id)
+
+
+def _output_row(claim: Claim, end: CallClosed) -> Output:
+    return Output(
+        public_id=end.output_id,
+        tenant_id=claim.tenant_id,
+        thread_id=claim.thread_id,
+        call_id=end.call_id,
+        text=end.full_text,
+        total_chars=len(end.full_text),
+    )
+
+
+def _result_audit(claim: Claim, end: CallClosed, act: str) -> Any:
+    return audit_row(
+        tenant_id=claim.tenant_id,
+        act=act,
+        run_id=claim.run_id,
+        subject=end.call_id,
+        tool=end.tool,
+        status=end.status.value,
+    )
+
+
+def finish(claim: Claim, end: Finish, *, final_text: str, active_ms: int) -> None:
+    """*finish*: the run is over, nothing of it is open, and the log says how it ended."""
+    final = {"role": "assistant", "content": final_text} if end.status is RunStatus.DONE else None
+    error = {"code": end.reason, "message": end.message} if end.reason else None
+    with _held(claim):
+        expire_gates(run_id=claim.run_id)
+        withdraw_gates(run_id=claim.run_id, because="run_ended")
+        closing = close_open_calls(thread_id=claim.thread_id, branch=claim.branch)
+        said = {
+            "status": end.status.value,
+            "reason": end.reason,
+            "stop_reason": end.stop_reason.value,
+        }
+        _append(claim, [*closing, NewEvent(EventKind.RUN_FINISHED, said)])
+        end_run(
+            run_id=claim.run_id,
+            status=end.status,
+            stop_reason=end.stop_reason,
+            reason=end.reason,
+            error=error,
+            final=final,
+            active_ms=active_ms,
+        )
+        record(
+            audit_row(
+                tenant_id=claim.tenant_id,
+                act="run_finished",
+                run_id=claim.run_id,
+                subject=claim.run_id,
+                **said,
+            )
+        )

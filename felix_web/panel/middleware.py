@@ -1,0 +1,84 @@
+"""Who is signed in: every page of the panel has a member, or leads to the sign-in page."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import cast
+from urllib.parse import urlencode
+
+from asgiref.sync import iscoroutinefunction, sync_to_async
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
+
+from felix_web.panel.sign_in import sign_in_page
+from felix_web.tenancy.auth import member_principal, memberships_of
+from felix_web.tenancy.models import Membership, User
+
+SECTIONS = frozenset(
+    {"", "threads", "approvals", "manifests", "usage", "audit", "tenants", "sign-out"}
+)
+TENANT_KEY = "tenant_id"
+
+Next = Callable[[HttpRequest], HttpResponseBase]
+AsyncNext = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+
+
+def _is_page(request: HttpRequest) -> bool:
+    return request.path.strip("/").partition("/")[0] in SECTIONS
+
+
+def open_membership(request: HttpRequest) -> Membership | None:
+    """Return the membership that is open in this sign-in session, as it is now; None: nobody.
+
+    A person who was removed from the tenant that was open lands in the oldest of the others.
+    """
+    if not isinstance(request.user, User):
+        return None
+    mine = memberships_of(request.user)
+    chosen = [member for member in mine if member.tenant_id == request.session.get(TENANT_KEY)]
+    return next(iter(chosen + mine), None)
+
+
+def _page_of(path: str) -> str:
+    """Return the page that shows a form: the address the form was sent to without its last part."""
+    kept = path.rstrip("/").rpartition("/")[0]
+    return f"{kept}/"
+
+
+def _ask_to_sign_in(request: HttpRequest) -> HttpResponse:
+    if request.method in ("GET", "HEAD"):
+        return HttpResponseRedirect(f"/sign-in/?{urlencode({'next': request.get_full_path()})}")
+    kept = request.POST.get("message") or request.POST.get("note") or ""
+    return sign_in_page(request, next_url=_page_of(request.path), kept=kept, status=401)
+
+
+def _refusal(request: HttpRequest) -> HttpResponse | None:
+    """Give a page's request its member, or return what to answer instead."""
+    member = open_membership(request)
+    if member is None:
+        return _ask_to_sign_in(request)
+    request.principal = member_principal(member)  # type: ignore[attr-defined]
+    return None
+
+
+@sync_and_async_middleware
+def signed_in_member(get_response: Next | AsyncNext) -> Next | AsyncNext:
+    """Every page of the panel has `request.principal`; without a sign-in it is the sign-in page.
+
+    An act sent after the session ended is not done; its text stands on the sign-in page.
+    """
+    if iscoroutinefunction(get_response):
+        go_on = cast("AsyncNext", get_response)
+
+        async def handle(request: HttpRequest) -> HttpResponseBase:
+            refusal = await sync_to_async(_refusal)(request) if _is_page(request) else None
+            return refusal if refusal is not None else await go_on(request)
+
+        return handle
+
+    def handle_sync(request: HttpRequest) -> HttpResponseBase:
+        refusal = _refusal(request) if _is_page(request) else None
+        return refusal if refusal is not None else cast("Next", get_response)(request)
+
+    return handle_sync
