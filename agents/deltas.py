@@ -1,4 +1,7 @@
-"""Text on its way to readers while a model writes it: coalesced, with keyframes, best effort (decisions 2.4, 3.8)."""
+"""Text on its way to readers while a model writes it.
+
+Coalesced, with keyframes, best effort (decisions 2.4, 3.8).
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,12 @@ class _Stream:
 
 
 class DeltaSink:
-    """The TextSink of one run, used on the loop that drives it. The first piece goes out at once, the rest at most every 50 ms.
+    """The TextSink of one run, used on the loop that drives it.
 
-    A delta says at which character it begins; every 2 s it begins at 0 and holds the whole text so far (a keyframe),
-    which heals a reader that came late.
+    The first piece goes out at once, the rest at most every 50 ms.
+
+    A delta says at which character it begins; every 2 s it begins at 0 and holds the whole text so
+    far (a keyframe), which heals a reader that came late.
 
     Args:
         thread_id: Where the frames are published.

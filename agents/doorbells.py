@@ -15,7 +15,10 @@ from agents.deltas import Publish
 log = logging.getLogger(__name__)
 
 CHANNEL = "felix:hub"
-"""Redis channel of hub messages: {"thread": id} rings, {"thread": id, "frame": {...}} carries text."""
+"""Redis channel of hub messages: {"thread": id} rings, {"thread": id, "frame".
+
+{...}} carries text.
+"""
 STOP_CHANNEL = "felix:stop"
 
 

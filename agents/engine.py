@@ -1,4 +1,7 @@
-"""The engine of a worker process: one loop thread that drives every run of the process (decisions 3.7)."""
+"""The engine of a worker process.
+
+One loop thread that drives every run of the process (decisions 3.7).
+"""
 
 from __future__ import annotations
 
@@ -75,11 +78,17 @@ class Engine:
         self._loop.run_forever()
 
     def submit(self, run_id: str) -> Future[None]:
-        """Drive the run if it is to be had; the future ends when the run is parked, over, or somebody else's."""
+        """Drive the run if it is to be had.
+
+        The future ends when the run is parked, over, or somebody else's.
+        """
         return asyncio.run_coroutine_threadsafe(self._drive(run_id), self._loop)
 
     def stop(self, run_id: str) -> None:
-        """A driver of the run, if this process has one, ends: the run was stopped, or is another's."""
+        """A driver of the run, if this process has one, ends.
+
+        The run was stopped, or is another's.
+        """
         self._loop.call_soon_threadsafe(self._cancel, run_id)
 
     def _cancel(self, run_id: str) -> None:

@@ -1,4 +1,7 @@
-"""Keeps the leases of this process: its own thread and connection, never the loop that works (L4)."""
+"""Keeps the leases of this process.
+
+Its own thread and connection, never the loop that works (L4).
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ CHECK_SECONDS = 1.0
 
 
 class LeaseKeeper(threading.Thread):
-    """Renews every third of a lease, and looks every second whether each run is still this process's.
+    """Renews every third of a lease, and looks every second which runs are still its own.
 
     Args:
         driven: Returns the runs driven now.
-        lost: Called, on this thread, with each run that is not this process's any more: stopped, or taken over.
+        lost: Called, on this thread, with each run that is not this process's any more.
     """
 
     def __init__(

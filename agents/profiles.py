@@ -22,12 +22,14 @@ class NoModels(EnvError):
     """No model is configured."""
 
     code = "no_models"
-    hint = "Set FELIX_OPENAI_BASE_URL, _API_KEY and _MODEL, or write models.yaml in the data directory."
+    hint = "Set FELIX_OPENAI_BASE_URL, _API_KEY and _MODEL, or write models.yaml."
 
 
 @cache
 def deployment_models() -> Models:
-    """Return the deployment's models: of FELIX_MODELS_FILE or models.yaml, else of the short form, else the demo.
+    """Return the deployment's models.
+
+    Of FELIX_MODELS_FILE or models.yaml, else of the short form, else the demo.
 
     Raises:
         NoModels: none is configured, and this is not the embedded process on loopback.
@@ -73,12 +75,12 @@ def provider_for(profile: ModelProfile) -> Provider:
         ApiKeyUnset: the variable that its provider names is not set.
     """
     if profile.provider.name == SCRIPTED and not profile.provider.base_url:
-        from agents.core.providers.scripted import ScriptedProvider
+        from agents.core.providers.scripted import demo_model
 
-        return ScriptedProvider()
+        return demo_model()
     return open_provider(profile, _environ())
 
 
 def _environ() -> dict[str, str]:
-    """The environment with values of FELIX_*_FILE twins filled in, so that a short-form key may come from a file."""
+    """Return the environment with the short form's values, which may come from files."""
     return {**os.environ, **_short_form()}

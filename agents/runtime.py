@@ -21,8 +21,9 @@ from agents.core.ports import Ports
 from agents.core.prompt import Prompt
 from agents.core.store import Loaded
 from agents.core.tools.base import Tool, ToolContext
+from agents.core.tools.paths import WorkspaceScope, workspace_root
 from agents.core.tools.registry import builtin_tools
-from agents.core.tools.workspace import DirectoryWorkspace, workspace_root
+from agents.core.tools.workspace import DirectoryWorkspace
 from agents.core.view import RunView
 from agents.deltas import DeltaSink, Publish
 from agents.profiles import deployment_models, provider_for
@@ -65,7 +66,7 @@ class ToolThreads:
 
 
 def agent_tools(agent: CompiledAgent) -> dict[str, Tool]:
-    """Return the tools of an agent in its manifest's order, with the one that pages outputs behind them."""
+    """Return an agent's tools in its manifest's order, then the one that pages outputs."""
     known = builtin_tools()
     names = [*agent.tools, *([] if READ_OUTPUT in agent.tools else [READ_OUTPUT])]
     return {name: known[name] for name in names}
@@ -101,7 +102,8 @@ def contexts_for(
     *, agent: CompiledAgent, tenant_id: int, tenant_slug: str, thread: str, thread_id: int
 ) -> Contexts:
     """Return the maker of call contexts for a thread of an agent."""
-    root = workspace_root(settings.DATA_DIR, tenant_slug, agent.workspace_scope, thread)
+    scope = WorkspaceScope(agent.workspace_scope)
+    root = workspace_root(settings.DATA_DIR, tenant_slug, scope, thread)
     workspace = DirectoryWorkspace(root, base=settings.DATA_DIR)
     return Contexts(tenant_id, thread_id, workspace)
 

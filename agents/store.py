@@ -1,6 +1,7 @@
 """The Store port on the tables: the one bridge between the driver's loop and the database.
 
-Whole operations run in a private executor whose threads keep their connections open; single queries never cross.
+Whole operations run in a private executor whose threads keep their connections open; single queries
+never cross.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class Bridge:
         """Return what the work returns.
 
         Raises:
-            StoreUnavailable: the database refused or could not be reached; the transaction was undone.
+            StoreUnavailable: the database refused or could not be reached; the transaction was
+                undone.
         """
         return await asyncio.get_running_loop().run_in_executor(self._pool, partial(_guarded, work))
 

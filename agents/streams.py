@@ -51,7 +51,7 @@ def snapshot(*, thread: Thread, principal: Principal) -> dict[str, Any]:
     raise NotImplementedError
 
 
-async def wait_for_end(*, run_id: str, timeout_seconds: float) -> bool:
+async def wait_for_end(*, run_id: str, principal: Principal, timeout_seconds: float) -> bool:
     """Return True once the run has ended, False when the time is over."""
     raise NotImplementedError
 

@@ -8,13 +8,13 @@ from agents.engine import engine
 from agents.services.sweeping import sweep
 
 
-@shared_task(name="agents.drive")
+@shared_task(name="agents.drive")  # type: ignore[untyped-decorator]
 def drive(run_id: str) -> None:
     """Drive the run until it is parked or over; nothing where it is not to be had."""
     engine().submit(run_id).result()
 
 
-@shared_task(name="agents.sweep")
+@shared_task(name="agents.sweep")  # type: ignore[untyped-decorator]
 def sweep_now() -> None:
     """Find what no message told of: lapsed leases, lost rings, deadlines, expired runs."""
     sweep()

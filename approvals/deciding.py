@@ -1,4 +1,7 @@
-"""The decision: one transaction that says whose word counts, and wakes the run (decisions 3.4, *decide*)."""
+"""The decision.
+
+One transaction that says whose word counts, and wakes the run (decisions 3.4, *decide*).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ REFUSALS: dict[str, type[FelixError]] = {
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """Arguments a reviewer put in place of the model's, with what an approval of them is bound to."""
+    """A reviewer's arguments in place of the model's, and what an approval of them is bound to."""
 
     args: dict[str, Any]
     contract: Contract
@@ -39,7 +42,10 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One reviewer's word. `digest` and `revision` are what the card showed; None where the caller showed none."""
+    """One reviewer's word. `digest` and `revision` are what the card showed.
+
+    None where the caller showed none.
+    """
 
     decision: Decision
     note: str = ""
@@ -49,7 +55,9 @@ class Said:
 
 
 def decide_gate(*, principal: Principal, gate_id: str, said: Said) -> Gate:
-    """The word is recorded, and the gate settled where that is enough; returns the gate as it is then.
+    """The word is recorded, and the gate settled where that is enough.
+
+    Returns the gate as it is then.
 
     The same word again changes nothing. First wins.
 
@@ -58,6 +66,7 @@ def decide_gate(*, principal: Principal, gate_id: str, said: Said) -> Gate:
         AlreadyDecided, GateExpired, GateWithdrawn: it was settled otherwise before.
         StaleGate: digest or revision are not the gate's.
         NeedsAMember, NoSelfApproval, NotAReviewer: this one may not decide it.
+        InvalidEdit: arguments were edited though more than one member must approve.
 
     Locks: run, gate.
     """
@@ -65,19 +74,36 @@ def decide_gate(*, principal: Principal, gate_id: str, said: Said) -> Gate:
         gate = gate_for(tenant_id=principal.tenant_id, gate_id=gate_id)
         lock_run(run_id=gate.run_id)
         gate = gate_for(tenant_id=principal.tenant_id, gate_id=gate_id)
-        if may_not := why_not(terms_of(gate), reviewer_of(principal)):
-            raise REFUSALS[may_not]()
-        if _is_settled(gate, said):
+        if not counts(gate, principal, said):
             return gate
-        _check_shown(gate, said)
         _say(gate, principal, said)
         reach("deciding")
         _settle(gate, principal, said)
         return gate_for(tenant_id=principal.tenant_id, gate_id=gate_id)
 
 
+def counts(gate: Gate, principal: Principal, said: Said) -> bool:
+    """Return whether the word would be taken now; False where the gate was settled with this very word.
+
+    Raises: what `decide_gate` raises for a word that is not taken.
+    """
+    if may_not := why_not(terms_of(gate), reviewer_of(principal)):
+        raise REFUSALS[may_not]()
+    if _is_settled(gate, said):
+        return False
+    _check_shown(gate, said)
+    if said.edited is not None and gate.quorum > 1:
+        # Those who approved before would stand for arguments they never saw.
+        text = f"{gate.quorum} members must approve this very call. Deny it with a note instead."
+        raise errors.InvalidEdit(text)
+    return True
+
+
 def _is_settled(gate: Gate, said: Said) -> bool:
-    """Return True where the gate was settled with this very word; raise where it was settled otherwise."""
+    """Return True where the gate was settled with this very word.
+
+    Raise where it was settled otherwise.
+    """
     match status_at(gate, database_now()):
         case GateStatus.WAITING:
             return False
@@ -85,8 +111,10 @@ def _is_settled(gate: Gate, said: Said) -> bool:
             raise errors.GateExpired()
         case GateStatus.WITHDRAWN:
             raise errors.GateWithdrawn()
-        case GateStatus.ANSWERED if said.decision is Decision.APPROVE and said.edited is None:
-            return True
+        case GateStatus.ANSWERED if said.decision is Decision.APPROVE:
+            if gate.edited_args == (said.edited.args if said.edited else None):
+                return True
+            raise errors.AlreadyDecided(f"{gate.settled_by} approved other arguments before.")
         case GateStatus.DENIED if said.decision is Decision.DENY:
             return True
         case _:

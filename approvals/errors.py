@@ -1,4 +1,7 @@
-"""What can go wrong with a decision. Each carries the gate as it is, in `fields["gate"]`, where a surface adds it."""
+"""What can go wrong with a decision.
+
+Each carries the gate as it is, in `fields["gate"]`, where a surface adds it.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ class StaleGate(FelixError):
 
 
 class EvidenceChanged(FelixError):
-    """What the call would change is no longer what the card showed; nothing was decided, and it is asked again."""
+    """What the call would change is no longer what the card showed.
+
+    Nothing was decided, and it is asked again.
+    """
 
     code: ClassVar[str] = "evidence_changed"
     title = "The evidence changed"

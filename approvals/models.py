@@ -12,10 +12,12 @@ from sessions.models import Run, Thread
 
 
 class Gate(TenantOwned):
-    """One thing a run waits for. The contract's parts stand as columns, their common digest in `digest`.
+    """One thing a run waits for.
 
-    `revision` rises with evidence, arguments, deadline and status; a card sends it back. `spent_at` is the moment the
-    one execution it allowed began.
+    The contract's parts stand as columns, their common digest in `digest`.
+
+    `revision` rises with evidence, arguments, deadline and status; a card sends it back. `spent_at`
+    is the moment the one execution it allowed began.
     """
 
     id = models.CharField(primary_key=True, max_length=32)
@@ -107,7 +109,7 @@ class Decision(TenantOwned):
 
 
 class Grant(TenantOwned):
-    """A standing permission for identical calls, minted by approving a gate whose rule is not `one_shot`."""
+    """A standing permission for identical calls, minted where a rule is not `one_shot`."""
 
     id = models.CharField(primary_key=True, max_length=32)
     gate = models.ForeignKey(Gate, on_delete=models.PROTECT, related_name="+")

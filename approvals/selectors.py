@@ -1,4 +1,7 @@
-"""Reading gates. Whether one waits is judged by the database's clock at every read (decisions 3.14)."""
+"""Reading gates.
+
+Whether one waits is judged by the database's clock at every read (decisions 3.14).
+"""
 
 from __future__ import annotations
 
@@ -120,7 +123,9 @@ def gates_page(
     limit: int = 50,
     before: tuple[datetime, str] | None = None,
 ) -> list[Gate]:
-    """Return the tenant's gates, newest first, ties by id; one more than `limit` where there are more.
+    """Return the tenant's gates, newest first, ties by id.
+
+    One more than `limit` where there are more.
 
     Args:
         thread: The thread's id; None means all threads.
@@ -166,13 +171,16 @@ def frame_gates(*, run_id: str) -> list[Gate]:
 
 REASONS = {
     "needs_a_member": "This gate counts members; this key has no owner.",
-    "no_self_approval": "The rule forbids deciding on a run you started. Another reviewer must decide.",
+    "no_self_approval": "You started this run, and the rule wants another reviewer to decide.",
     "not_a_reviewer": "The rule names other reviewers.",
 }
 
 
 def gate_json(gate: Gate, *, now: datetime, principal: Principal | None = None) -> dict[str, Any]:
-    """Return the gate as its frame carries it (decisions 2.4); with a principal also whether that one may decide."""
+    """Return the gate as its frame carries it (decisions 2.4).
+
+    With a principal also whether that one may decide.
+    """
     answer: dict[str, Any] = {
         "gate_id": gate.pk,
         "kind": gate.kind,

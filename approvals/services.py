@@ -1,4 +1,7 @@
-"""Writes of gates. Every caller holds the run's row first (lock order: run, thread, gate, audit)."""
+"""Writes of gates. Every caller holds the run's row first (lock order.
+
+Run, thread, gate, audit).
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,8 @@ def _opened(gate: Gate) -> AuditEvent:
 def settle_gate(*, gate: Gate, status: GateStatus, by: str, because: str, note: str = "") -> bool:
     """The waiting gate is settled; returns False, and changes nothing, where it waits no more.
 
-    A gate can only be answered or denied before its deadline, by the database's clock in the same statement.
+    A gate can only be answered or denied before its deadline, by the database's clock in the same
+    statement.
     """
     now = database_now()
     rows = Gate.objects.filter(pk=gate.pk, status=GateStatus.WAITING, revision=gate.revision)
@@ -153,7 +157,10 @@ def wake_when_settled(*, run_id: str) -> bool:
 
 
 def spend_gate(*, gate_id: str) -> bool:
-    """The approval is used up by the execution about to begin; False where it was used or no longer holds."""
+    """The approval is used up by the execution about to begin.
+
+    False where it was used or no longer holds.
+    """
     rows = Gate.objects.filter(pk=gate_id, status=GateStatus.ANSWERED, spent_at=None)
     return bool(rows.update(spent_at=database_now()))
 

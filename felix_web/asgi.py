@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import cast
 
 from django.core.asgi import get_asgi_application
 
@@ -12,6 +13,6 @@ django_application = get_asgi_application()
 
 from django.conf import settings  # noqa: E402  settings are read once the application exists
 
-from felix_web.surfaces.edge import edge  # noqa: E402
+from felix_web.surfaces.edge import App, edge  # noqa: E402
 
-application = edge(django_application, largest_body_bytes=settings.LARGEST_BODY_BYTES)
+application = edge(cast("App", django_application), largest_body_bytes=settings.LARGEST_BODY_BYTES)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def deployment_secret(data_dir: Path) -> str:
-    """Return the deployment's secret key; the first call makes it, in a file that only its owner may read."""
+    """Return the deployment's secret key; the first call makes it, readable by its owner alone."""
     path = data_dir / "secret_key"
     try:
         return path.read_text(encoding="ascii").strip()

@@ -1,4 +1,4 @@
-"""Django's settings: one file, read from the environment through `env`. No variable needs to be set."""
+"""Django's settings, read from the environment through `env`; none needs to be set."""
 
 from __future__ import annotations
 

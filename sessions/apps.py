@@ -2,7 +2,10 @@ from django.apps import AppConfig
 
 
 class SessionsConfig(AppConfig):
-    """The log. The label is not `sessions`: django.contrib.sessions has that one, and tables are named by label."""
+    """The log. The label is not `sessions`.
+
+    Django.contrib.sessions has that one, and tables are named by label.
+    """
 
     name = "sessions"
     label = "agent_sessions"

@@ -121,7 +121,7 @@ def run_by_token(*, tenant_id: int, token: str) -> Run:
 def output_window(
     *, thread_id: int, public_id: str, offset: int, limit: int
 ) -> tuple[str, int] | None:
-    """Return (characters from `offset`, total characters) of a stored output of the thread, or None."""
+    """Return (a window of a stored output of the thread, its total characters), or None."""
     output = Output.objects.filter(thread_id=thread_id, public_id=public_id).first()
     if output is None:
         return None
@@ -129,7 +129,7 @@ def output_window(
 
 
 def open_calls(branch: Branch) -> list[tuple[str, str, str]]:
-    """Return (call id, tool, run id) of the calls of a branch's newest answer that have no result."""
+    """Return (call id, tool, run id) of the open calls of a branch's newest answer."""
     newest = branch_rows(branch).filter(kind=EventKind.ASSISTANT_MESSAGE).order_by("-seq").first()
     if newest is None:
         return []

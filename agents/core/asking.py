@@ -1,4 +1,7 @@
-"""One answer of a model, taken once: streamed to readers while it comes, an event for the log when it is whole."""
+"""One answer of a model, taken once.
+
+Streamed to readers while it comes, an event for the log when it is whole.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Answer:
 
 
 def price_of(usage: Usage, price: Price | None) -> int | None:
-    """Return the cost in micro-dollars, or None where the profile names no price or the usage is not certain."""
+    """Return the cost in micro-dollars, or None without a price or certain usage."""
     if price is None or not usage.certain:
         return None
     return (
@@ -123,7 +126,7 @@ async def _stream(
 
 
 def _with_own_ids(turn: AssistantTurn, known: set[str]) -> AssistantTurn:
-    """Return the turn with every call under an id that is new to the branch (decisions section 4)."""
+    """Return the turn with each call under an id that is new to the branch."""
     calls = []
     for call in turn.calls:
         call_id = call.call_id

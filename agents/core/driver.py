@@ -1,4 +1,7 @@
-"""The driver: does what `next_step` says, one committed step after the other, until the run waits or ends."""
+"""The driver.
+
+Does what `next_step` says, one committed step after the other, until the run waits or ends.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,14 @@ from functools import partial
 from agents.core.asking import Model, ask
 from agents.core.controls.base import Allow, Ask, Candidate, Deny, Policy, Verdict
 from agents.core.controls.front import evaluate
-from agents.core.executing import batch_of, denial, needs_own_start, run_call, start_of
+from agents.core.executing import (
+    batch_of,
+    denial,
+    needs_own_start,
+    riding_starts,
+    run_call,
+    start_of,
+)
 from agents.core.loop import CallModel, Finish, RunCalls, Wait, next_step
 from agents.core.ports import Ports
 from agents.core.prompt import Prompt
@@ -18,12 +28,15 @@ from agents.core.store import CallClosed, GateSpent, Start
 from agents.core.view import RunView, calls_of
 from felix_web.common.faults import reach
 from sessions.core.calls import Call
-from sessions.core.events import Event, NewEvent
+from sessions.core.events import Event
 from sessions.core.states import RunStatus, StopReason
 
 
 class Driver:
-    """Drives one claimed run. Every event it commits is applied to the view and the prompt, and nothing else is."""
+    """Drives one claimed run.
+
+    Every event it commits is applied to the view and the prompt, and nothing else is.
+    """
 
     def __init__(
         self,
@@ -58,7 +71,9 @@ class Driver:
         return self.view.facts.active_ms + int((now - self._began) * 1000)
 
     async def drive(self) -> None:
-        """The run is parked or over; or, once `is_closing` is set, left between two steps for another driver.
+        """The run is parked or over.
+
+        Or, once `is_closing` is set, left between two steps for another driver.
 
         Raises:
             LeaseLost: another driver has it, or it was stopped; nothing more may be written.
@@ -84,40 +99,34 @@ class Driver:
         facts = self.view.facts
         left = facts.limits.max_wall_clock_seconds - self.active_ms() / 1000
         try:
-            answer = await ask(
-                self.model,
-                self.prompt,
-                message_id=f"msg_{facts.run_id[4:]}_{self.view.answers}",
-                known_call_ids=self.call_ids,
-                deadline_seconds=max(left, 0.1),
-                cache_key=facts.cache_key,
-                sink=self.ports.sink,
-                clock=self.ports.clock,
-            )
+            async with asyncio.timeout(left):
+                answer = await ask(
+                    self.model,
+                    self.prompt,
+                    message_id=f"msg_{facts.run_id[4:]}_{self.view.answers}",
+                    known_call_ids=self.call_ids,
+                    deadline_seconds=left,
+                    cache_key=facts.cache_key,
+                    sink=self.ports.sink,
+                    clock=self.ports.clock,
+                )
+        except TimeoutError:
+            return True  # the working time is used up, which is the next thing `next_step` sees
         except ProviderError as error:
             end = Finish(RunStatus.FAILED, StopReason.ERROR, error.code, error.message)
             await self.ports.store.finish(end)
             return False
-        starts = await self._first_starts(answer.event)
+        verdicts = await self._evaluate(calls_of(answer.event))
+        starts = riding_starts(verdicts, parallel=self.parallel)
         self.take(await self.ports.store.answer(answer.event, answer.metered, starts))
         reach("after_message")
         return True
 
-    async def _first_starts(self, message: NewEvent) -> list[Start]:
-        """Return the starts that may ride with the message: replay-safe calls that nobody is asked about (L3)."""
-        calls = calls_of(message)
-        verdicts = await self._evaluate(calls) if calls else []
-        allowed = [verdict for verdict in verdicts if isinstance(verdict, Allow)]
-        return self._riding(allowed) if len(allowed) == len(verdicts) else []
-
-    def _riding(self, allowed: Sequence[Allow]) -> list[Start]:
-        batch = batch_of(allowed, parallel=self.parallel)
-        return (
-            [] if any(needs_own_start(one) for one in batch) else [start_of(one) for one in batch]
-        )
-
     async def _run_calls(self, calls: Sequence[Call]) -> None:
-        """Put the calls through the controls, then do one thing: close what is denied, ask, or run what may run."""
+        """Put the calls through the controls, then do one thing.
+
+        Close what is denied, ask, or run what may run.
+        """
         verdicts = await self._evaluate(calls)
         refused = [denial(verdict) for verdict in verdicts if isinstance(verdict, Deny)]
         drafts = [verdict.draft for verdict in verdicts if isinstance(verdict, Ask)]
@@ -139,7 +148,7 @@ class Driver:
         reach("before_call")
         if len(batch) == 1:
             result = await self._run(batch[0])
-            await self._close([result], self._riding(allowed[1:]))
+            await self._close([result], riding_starts(allowed[1:], parallel=self.parallel))
             return
         running = [asyncio.ensure_future(self._run(candidate)) for candidate in batch]
         try:

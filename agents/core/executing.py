@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
-from agents.core.controls.base import Allow, Candidate, Deny
+from agents.core.controls.base import Allow, Candidate, Deny, Verdict
 from agents.core.ports import Ports
 from agents.core.store import CallClosed, Start
 from agents.core.tools.base import Outcome, Tool, ToolArgs, ToolContext
@@ -17,15 +18,14 @@ from felix_web.common.ids import new_id
 from sessions.core.events import EventKind, NewEvent
 
 GRACE_SECONDS = 5.0
-"""How long a stopped call may take to end before its result is given up (it then shows as interrupted)."""
+"""How long a stopped call may take to end before its result is given up."""
 
 
 def start_of(candidate: Candidate) -> Start:
     """Return the start of an allowed call, as the log keeps it."""
-    assert candidate.tool is not None and candidate.args is not None
     gate = candidate.gate
-    args = candidate.args.model_dump(exclude_unset=True)
-    payload = {
+    args = candidate.args_json
+    payload: dict[str, Any] = {
         "tool": candidate.tool.name,
         "tool_digest": candidate.tool.digest,
         "args_digest": digest(args),
@@ -38,15 +38,20 @@ def start_of(candidate: Candidate) -> Start:
 
 
 def needs_own_start(candidate: Candidate) -> bool:
-    """Return whether the start must be committed by itself before the call: an effect, or an approval to spend."""
-    assert candidate.tool is not None
+    """Return whether the start must be committed by itself before the call.
+
+    An effect, or an approval to spend.
+    """
     if candidate.call.call_id in candidate.view.started:
         return False
     return not candidate.tool.is_replay_safe or bool(candidate.gate or candidate.grant)
 
 
 def batch_of(allowed: Sequence[Allow], *, parallel: bool) -> list[Candidate]:
-    """Return the calls to run now: the first one, or at once all leading ones that may run side by side."""
+    """Return the calls to run now.
+
+    The first one, or at once all leading ones that may run side by side.
+    """
     candidates = [verdict.candidate for verdict in allowed]
     first = candidates[:1]
     if not parallel or not first or not _side_by_side(first[0]):
@@ -59,18 +64,26 @@ def batch_of(allowed: Sequence[Allow], *, parallel: bool) -> list[Candidate]:
     return batch
 
 
+def riding_starts(verdicts: Sequence[Verdict], *, parallel: bool) -> list[Start]:
+    """Return the starts that may ride in the commit before: replay-safe, nobody asked (L3)."""
+    allowed = [verdict for verdict in verdicts if isinstance(verdict, Allow)]
+    batch = batch_of(allowed, parallel=parallel) if len(allowed) == len(verdicts) else []
+    fits = not any(needs_own_start(candidate) for candidate in batch)
+    return [start_of(candidate) for candidate in batch] if fits else []
+
+
 def _side_by_side(candidate: Candidate) -> bool:
-    return candidate.tool is not None and candidate.tool.is_replay_safe and candidate.gate is None
+    return candidate.tool.is_replay_safe and candidate.gate is None
 
 
 async def run_call(candidate: Candidate, ports: Ports) -> CallClosed:
     """Run the call's body on a thread and return how it ended.
 
-    A cancelled caller waits `GRACE_SECONDS` for the body, which is told to stop, and is then given its outcome as the
-    `closed` attribute of the CancelledError, so that an effect that happened is recorded.
+    A cancelled caller waits `GRACE_SECONDS` for the body, which is told to stop, and is then given
+    its outcome as the `closed` attribute of the CancelledError, so that an effect that happened is
+    recorded.
     """
     tool, args = candidate.tool, candidate.args
-    assert tool is not None and args is not None
     context = ports.tool_context(candidate.call.call_id)
     context.deadline = ports.clock.monotonic() + tool.timeout_seconds
     if candidate.gate is not None:
@@ -95,7 +108,10 @@ async def _outlive_a_stop(
 
 
 def closed(candidate: Candidate, outcome: Outcome, *, started_ms: int | None = None) -> CallClosed:
-    """Return the end of a call: the window for the model, and the whole text where that is longer."""
+    """Return the end of a call.
+
+    The window for the model, and the whole text where that is longer.
+    """
     output_id = new_id("out")
     text = storable(outcome.text)
     shown = window(text, output_id=output_id)

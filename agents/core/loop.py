@@ -40,15 +40,18 @@ Step = CallModel | RunCalls | Wait | Finish
 
 
 def next_step(view: RunView, *, active_ms: int) -> Step:
-    """Return what the run does next. Pure: it looks at the view and the time the run has been driven, in ms."""
+    """Return what the run does next. Pure.
+
+    It looks at the view and the time the run has been driven, in ms.
+    """
     limits = view.facts.limits
+    if view.answers and not view.open_calls and view.stop_reason is not StopReason.TOOL_USE:
+        return _end(view)
     if active_ms >= limits.max_wall_clock_seconds * 1000:
         text = f"The run used its {limits.max_wall_clock_seconds} s of working time."
         return Finish(RunStatus.FAILED, StopReason.LIMIT, "max_wall_clock", text)
     if view.open_calls:
         return _calls_step(view)
-    if view.answers and view.stop_reason is not StopReason.TOOL_USE:
-        return _end(view)
     if view.answers >= limits.recursion_limit:
         text = f"The run used its {limits.recursion_limit} model turns and had not finished."
         return Finish(RunStatus.FAILED, StopReason.MAX_TURNS, "max_turns", text)

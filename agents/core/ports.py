@@ -1,4 +1,7 @@
-"""What a driver needs from outside besides the Store: a clock, readers of its text, threads for its tools."""
+"""What a driver needs from outside besides the Store.
+
+A clock, readers of its text, threads for its tools.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ T = TypeVar("T")
 
 
 class TextSink(Protocol):
-    """Where text goes while a model writes it. Best effort: nothing here is the truth, the log is."""
+    """Where text goes while a model writes it. Best effort.
+
+    Nothing here is the truth, the log is.
+    """
 
     def begin(self, message_id: str) -> None:
         """A message begins; text of an earlier attempt at it is to be forgotten."""

@@ -1,4 +1,7 @@
-"""The prompt of a run: the provider's own JSON, grown event by event so that each request extends the one before (L11)."""
+"""The prompt of a run.
+
+The provider's own JSON, grown event by event so that each request extends the one before (L11).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ UNANSWERED = (
 
 
 def assistant_turn(event: Event) -> AssistantTurn:
-    """Return a logged answer as a turn, its reasoning joined with the signatures that are sealed beside it."""
+    """Return a logged answer as a turn, its reasoning with the signatures sealed beside it."""
     shown = event.payload.get("thinking", ())
     kept = (event.sealed or {}).get("thinking", ())
     thinking = tuple(
@@ -44,8 +47,8 @@ def assistant_turn(event: Event) -> AssistantTurn:
 class Prompt:
     """The messages of one run's requests. `add` takes the branch's events in order.
 
-    Results are listed in the model's order, whatever order they came in. A call that never got a result is given one,
-    so that a provider is never sent an open call.
+    Results are listed in the model's order, whatever order they came in. A call that never got a
+    result is given one, so that a provider is never sent an open call.
     """
 
     def __init__(self, provider: Provider, *, system: str, tools: Sequence[ToolSpec]) -> None:
@@ -73,7 +76,10 @@ class Prompt:
                 pass
 
     def messages(self) -> list[dict[str, Any]]:
-        """Return the messages of the next request; the list is the prompt's own and is not to be changed."""
+        """Return the messages of the next request.
+
+        The list is the prompt's own and is not to be changed.
+        """
         self._close()
         return self._messages
 

@@ -1,7 +1,8 @@
 """The Store port: the transactions a driver may make (decisions 3.4). There is no generic append.
 
-Each method is one transaction whose first statement holds the run's row under the driver's fence. Each raises
-`LeaseLost` where the fence has moved or the run was stopped: the driver ends at once and writes nothing more.
+Each method is one transaction whose first statement holds the run's row under the driver's fence.
+Each raises `LeaseLost` where the fence has moved or the run was stopped: the driver ends at once
+and writes nothing more.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ class GrantView:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A claimed run, as it is stored: the whole branch once per claim; then the driver grows it in memory."""
+    """A claimed run, as it is stored: the whole branch once per claim.
+
+    Then the driver grows it in memory.
+    """
 
     facts: RunFacts
     events: tuple[Event, ...]
@@ -68,7 +72,9 @@ class Metered:
 
 @dataclass(frozen=True, slots=True)
 class CallClosed:
-    """The end of one call. `content` is the model's window; `full_text` is kept as an output where it is longer.
+    """The end of one call. `content` is the model's window.
+
+    `full_text` is kept as an output where it is longer.
 
     `gate` is how the call's gate ended, as the log keeps it.
     """
@@ -101,28 +107,41 @@ class Store(Protocol):
     async def answer(
         self, message: NewEvent, metered: Metered, starts: Sequence[Start] = ()
     ) -> list[Event]:
-        """The model's answer and its usage are in the log, with the starts of replay-safe calls that need no gate."""
+        """The model's answer and its usage are in the log, with the starts that may ride along."""
 
     async def ask(self, drafts: Sequence[GateDraft]) -> list[GateView]:
-        """Every draft's gate is open; returns all gates of the run, oldest first. Idempotent per waiting call."""
+        """Every draft's gate is open; returns all gates of the run, oldest first.
+
+        Idempotent per waiting call.
+        """
 
     async def gates(self) -> list[GateView]:
         """Return all gates of the run, oldest first, each as the database's clock judges it."""
 
     async def park(self) -> bool:
-        """The run waits and its lease is free. Returns False, and changes nothing, where no gate waits any more."""
+        """The run waits and its lease is free.
+
+        Returns False, and changes nothing, where no gate waits any more.
+        """
 
     async def start(self, start: Start) -> list[Event]:
         """The call's start is in the log and its gate is spent: from here on it may have an effect.
 
         Raises:
-            GateSpent: the gate was used, revoked or withdrawn meanwhile; the caller must not run the call.
+            GateSpent: the gate was used, revoked or withdrawn meanwhile; the caller must not run
+                the call.
         """
 
     async def result(
         self, closed: Sequence[CallClosed], starts: Sequence[Start] = ()
     ) -> list[Event]:
-        """The results are in the log. Accepted on a stopped run too, under the same fence (decisions 3.5)."""
+        """The results are in the log.
+
+        Accepted on a stopped run too, under the same fence (decisions 3.5).
+        """
 
     async def finish(self, end: Finish) -> None:
-        """The run is over; calls still open are closed as cancelled, waiting gates withdrawn, the lease is free."""
+        """The run is over.
+
+        Calls still open are closed as cancelled, waiting gates withdrawn, the lease is free.
+        """

@@ -18,7 +18,8 @@ EXECUTED = frozenset({CallStatus.DONE, CallStatus.FAILED, CallStatus.INTERRUPTED
 class RunFacts:
     """What does not change while a run is driven.
 
-    `active_ms` is the time driven in earlier claims; `principal` is what a bound approval is bound to.
+    `active_ms` is the time driven in earlier claims; `principal` is what a bound approval is bound
+    to.
     """
 
     run_id: str
@@ -42,8 +43,9 @@ class RunFacts:
 class RunView:
     """The state of one run, as its branch tells it. Only `apply` and `take_gates` change it.
 
-    `open_calls` are the calls of the newest message that have no result, in the model's order. `started` are those of
-    them whose start is in the log. `answers` and `executed` count this run's model answers and calls.
+    `open_calls` are the calls of the newest message that have no result, in the model's order.
+    `started` are those of them whose start is in the log. `answers` and `executed` count this run's
+    model answers and calls.
     """
 
     facts: RunFacts

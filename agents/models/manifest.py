@@ -9,7 +9,7 @@ from felix_web.tenancy.models import TenantOwned
 
 
 class Manifest(TenantOwned):
-    """A named agent of a tenant. Archived, never deleted; `live_version` is what a new run takes."""
+    """A named agent of a tenant; archived, never deleted. A new run takes `live_version`."""
 
     name = models.CharField(max_length=128)
     live_version = models.IntegerField(default=0)

@@ -28,9 +28,12 @@ class Claimed:
 
 
 def take_run(*, run_id: str, owner: str, lease_seconds: float) -> Claimed | None:
-    """*claim*: the run is the owner's under a new fence; None where it is not to be had, or may not go on.
+    """*claim*: the run is the owner's under a new fence.
 
-    A run whose starter has left is stopped; one that was claimed too often without a step has failed as `dead`.
+    None where it is not to be had, or may not go on.
+
+    A run whose starter has left is stopped; one that was claimed too often without a step has
+    failed as `dead`.
     """
     with system_scope():
         run = claim_run(run_id=run_id, owner=owner, lease_seconds=lease_seconds)

@@ -1,4 +1,4 @@
-"""Closing calls that will never run or never answer, so that no transcript is left with an open one."""
+"""Closing calls that will never run or never answer: no transcript keeps an open one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sessions.services.log import append
 
 
 def close_open_calls(*, thread_id: int, branch: int, started_too: bool = True) -> list[NewEvent]:
-    """Return a result for every open call of the branch's newest answer, to be appended by the caller.
+    """Return a result for every open call of the branch's newest answer; the caller appends it.
 
     A call that was never started is cancelled; one that was is interrupted, its effect unknown.
 

@@ -1,4 +1,7 @@
-"""The driver's transactions (decisions 3.4) on the tables: answer, ask, park, start, result, finish."""
+"""The driver's transactions (decisions 3.4) on the tables.
+
+Answer, ask, park, start, result, finish.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +126,10 @@ def ask(claim: Claim, drafts: Sequence[GateDraft]) -> None:
 
 
 def park(claim: Claim, *, active_ms: int) -> bool:
-    """*park*: the run waits and its lease is free; False, and nothing changed, where no gate waits any more."""
+    """*park*: the run waits and its lease is free.
+
+    False, and nothing changed, where no gate waits any more.
+    """
     with _held(claim):
         if not has_waiting_gate(run_id=claim.run_id):
             return False
@@ -146,10 +152,12 @@ def start(claim: Claim, begun: Start) -> list[Event]:
 
 
 def result(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) -> list[Event]:
-    """*result*: the results are in the log, with the starts that ride along; long outputs stand beside it.
+    """*result*: the results are in the log, with the starts that ride along.
 
-    On a stopped run a result is taken too, but only one for a call that has none: one call, one result. A later one
-    goes to the audit alone.
+    Long outputs stand beside it.
+
+    On a stopped run a result is taken too, but only one for a call that has none: one call, one
+    result. A later one goes to the audit alone.
     """
     with _held(claim, or_stopped=True) as is_running:
         taken, late = (list(ends), []) if is_running else _split_late(claim, ends)

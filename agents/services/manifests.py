@@ -39,7 +39,9 @@ def check_document(document: Document, *, tenant_slug: str, version: int = 0) ->
 def put_manifest(
     *, principal: Principal, name: str, text: str, comment: str = "", file: str = "manifest.yaml"
 ) -> tuple[ManifestVersion, bool]:
-    """The text is the manifest's live version; returns it, and whether it is new (the same content is not).
+    """The text is the manifest's live version.
+
+    Returns it, and whether it is new (the same content is not).
 
     Raises:
         ManifestInvalid: it cannot be used, or names another manifest; nothing was written.
@@ -116,7 +118,9 @@ def live_version(*, tenant_id: int, name: str) -> ManifestVersion:
         manifest = (
             Manifest.objects.for_tenant(tenant_id).filter(name=name, archived_at=None).first()
         )
-        stored = manifest and manifest.versions.filter(number=manifest.live_version).first()
+        stored = (
+            manifest.versions.filter(number=manifest.live_version).first() if manifest else None
+        )
     if stored is not None and (not stored.is_bundled or name not in bundled_names()):
         return stored
     if name not in bundled_names():
@@ -171,7 +175,9 @@ def _compiled(version_pk: int, tenant_slug: str, number: int, text: str) -> Comp
 
 
 def compiled_version(version: ManifestVersion) -> CompiledAgent:
-    """Return the agent of a stored version; checked again, so that what this build cannot enforce does not run.
+    """Return the agent of a stored version.
+
+    Checked again, so that what this build cannot enforce does not run.
 
     Raises:
         ManifestInvalid: this build cannot run it.

@@ -58,7 +58,9 @@ class Sent:
 
 
 def send(*, principal: Principal, message: Message) -> Sent:
-    """The message is in the log and its run is queued; or its key is known, and the run of then is returned.
+    """The message is in the log and its run is queued.
+
+    Or its key is known, and the run of then is returned.
 
     Raises:
         NotAnOperator: the caller may only read.
@@ -180,7 +182,7 @@ def _new_run(
 
 
 def _lost_race(principal: Principal, message: Message) -> Sent:
-    """Another request with the same key, or on the same thread, committed between our look and our write."""
+    """Another request with the key, or on the thread, was first between our look and our write."""
     if message.key:
         known = idempotency.known_run(
             principal=principal, message_key=message.key, fingerprint=message.fingerprint

@@ -1,4 +1,7 @@
-"""*abort* and *rewind*: what stops a run from outside, in one transaction each (decisions 3.4, 3.10)."""
+"""*abort* and *rewind*.
+
+What stops a run from outside, in one transaction each (decisions 3.4, 3.10).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ from sessions.services.threads import open_branch
 
 
 def abort_run(*, principal: Principal, thread: Thread) -> Run | None:
-    """The thread's run is stopped and its gates are withdrawn; returns it, or None where none was going.
+    """The thread's run is stopped and its gates are withdrawn.
+
+    Returns it, or None where none was going.
 
     A call in flight may end; its result is still recorded (decisions 3.5).
 
@@ -76,7 +81,9 @@ def _need_operator(principal: Principal) -> None:
 
 
 def _locked_active(thread: Thread) -> Run | None:
-    """Return the thread's active run with its row locked; starts over where another became active meanwhile.
+    """Return the thread's active run with its row locked.
+
+    Starts over where another became active meanwhile.
 
     Locks: the run's row.
     """

@@ -1,7 +1,11 @@
-"""The sweep: what makes a lost message cost a second, and a deadline hold with nobody looking (L4, L5)."""
+"""The sweep.
+
+What makes a lost message cost a second, and a deadline hold with nobody looking (L4, L5).
+"""
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 from django.db.models import Q
@@ -18,6 +22,7 @@ from sessions.models.run import ACTIVE
 from sessions.services.runs import end_run, lock_run
 
 AT_ONCE = 200
+RERING_SECONDS = 10.0
 EPHEMERAL_SECONDS = 3600
 
 
@@ -26,18 +31,34 @@ def sweep() -> None:
     expire_due_gates()
     expire_due_runs()
     delete_swept_threads()
-    for run_id in claimable_runs():
-        doorbell().run_ready(run_id)
+    for claim in claimable_runs():
+        _ring_once(claim)
 
 
-def claimable_runs() -> list[str]:
-    """Return runs that a worker could claim now, oldest first, at most `AT_ONCE`."""
+_rung_at: dict[tuple[str, int], float] = {}
+
+
+def _ring_once(claim: tuple[str, int]) -> None:
+    """Ring for a run, and not again for the same claim within `RERING_SECONDS`.
+
+    While every worker is busy, a ring a second for each queued run would only pile up.
+    """
+    now = time.monotonic()
+    for old in [key for key, at in _rung_at.items() if now - at > RERING_SECONDS]:
+        del _rung_at[old]
+    if claim not in _rung_at:
+        _rung_at[claim] = now
+        doorbell().run_ready(claim[0])
+
+
+def claimable_runs() -> list[tuple[str, int]]:
+    """Return (run, fence) of what a worker could claim now, oldest first, at most `AT_ONCE`."""
     with system_scope():
         now = database_now()
         due = Q(status=RunStatus.QUEUED) & (Q(not_before=None) | Q(not_before__lte=now))
         lapsed = Q(status=RunStatus.RUNNING, lease_until__lt=now)
         rows = Run.objects.filter(due | lapsed, expires_at__gt=now).order_by("created_at", "pk")
-        return list(rows.values_list("pk", flat=True)[:AT_ONCE])
+        return list(rows.values_list("pk", "fence")[:AT_ONCE])
 
 
 def expire_due_gates() -> None:

@@ -1,4 +1,7 @@
-"""A gate: the one thing a run waits for a person or a client on (L6), and the contract it holds (L7)."""
+"""A gate.
+
+The one thing a run waits for a person or a client on (L6), and the contract it holds (L7).
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,8 @@ class Decision(StrEnum):
 class Contract:
     """What an approval is bound to. A change in any part means: ask again.
 
-    `preimage` is the digest of what the call would change, as the reviewer saw it, or empty; `principal` is set only
-    where the rule binds it.
+    `preimage` is the digest of what the call would change, as the reviewer saw it, or empty;
+    `principal` is set only where the rule binds it.
     """
 
     tenant_id: int

@@ -10,7 +10,10 @@ from approvals.core.gate import Decision, GateStatus
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """Somebody about to decide. `identity` is the membership, or a key of nobody; `role` is empty for the latter."""
+    """Somebody about to decide. `identity` is the membership, or a key of nobody.
+
+    `role` is empty for the latter.
+    """
 
     identity: str
     role: str
@@ -45,7 +48,10 @@ def why_not(terms: Terms, reviewer: Reviewer) -> str:
 
 
 def outcome(quorum: int, decisions: Sequence[Decision]) -> GateStatus:
-    """Return what the decisions so far, one a member, make of the gate: one denial denies, a quorum approves."""
+    """Return what the decisions so far, one a member, make of the gate.
+
+    One denial denies, a quorum approves.
+    """
     if Decision.DENY in decisions:
         return GateStatus.DENIED
     approvals = sum(decision is Decision.APPROVE for decision in decisions)

@@ -14,15 +14,20 @@ DEFAULT_REVIEWERS = ("reviewer", "admin")
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRule:
-    """One rule. `ttl_seconds` None means the default of the run's mode; see `deadlines.ttl_seconds`.
+    """One rule. `ttl_seconds` None means the default of the run's mode.
+
+    See `deadlines.ttl_seconds`.
 
     Attributes:
         tools: Tool names or globs; a literal name beats a pattern.
-        one_shot: True: one gate per call. False: an approval also mints a grant for identical calls.
+        one_shot: True: one gate per call. False: an approval also mints a grant for identical
+            calls.
         bind_principal: The approval, or grant, holds only for the principal that asked.
         allow_unattended: A run that nobody attends waits too; otherwise its call is denied at once.
-        when_args: The rule holds only where each named argument is present (not null, not empty; 0 and false are).
-        reviewers: Roles that may decide; the operator who owns the thread may as well, unless `allow_self` is off.
+        when_args: The rule holds only where each named argument is present (not null, not empty; 0
+            and false are).
+        reviewers: Roles that may decide; the operator who owns the thread may as well, unless
+            `allow_self` is off.
         quorum: Members that must approve, 1 to 5. One denial denies.
     """
 
@@ -57,7 +62,8 @@ def _applies(rule: ApprovalRule, args: dict[str, Any]) -> bool:
 def rule_for(rules: Sequence[ApprovalRule], tool: str, args: dict[str, Any]) -> ApprovalRule | None:
     """Return the rule that gates the call, or None.
 
-    A rule that names the tool literally comes before one that matches by pattern; then the manifest's order.
+    A rule that names the tool literally comes before one that matches by pattern; then the
+    manifest's order.
     """
     holding = [rule for rule in rules if _applies(rule, args)]
     for rule in holding:

@@ -1,4 +1,7 @@
-"""The append-only trail. Rows are written in the transaction of the act and linked into a chain later."""
+"""The append-only trail.
+
+Rows are written in the transaction of the act and linked into a chain later.
+"""
 
 from __future__ import annotations
 

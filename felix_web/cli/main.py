@@ -1,4 +1,7 @@
-"""The `felix` command. stdout carries the answer, stderr everything else; exit codes are decisions 2.1's."""
+"""The `felix` command. stdout carries the answer, stderr everything else.
+
+Exit codes are decisions 2.1's.
+"""
 
 from __future__ import annotations
 

@@ -15,6 +15,12 @@ def add_commands(commands: Any) -> None:
     up = commands.add_parser("up", help="web, worker and scheduler in one process, on SQLite")
     up.add_argument("--demo", action="store_true", help="leave a scripted gated run waiting")
     up.set_defaults(run=run_up)
+    for name, run, meaning in (
+        ("web", run_web, "the web process, on PostgreSQL and Redis"),
+        ("worker", run_worker, "a worker: drives runs"),
+        ("beat", run_beat, "the scheduler: one per deployment"),
+    ):
+        commands.add_parser(name, help=meaning).set_defaults(run=run)
 
 
 def _check_bind() -> None:
@@ -53,4 +59,65 @@ def run_up(arguments: argparse.Namespace) -> int:
 
         start_demo()
     serve_embedded()
+    return 0
+
+
+def _production() -> None:
+    """This process may serve beside others.
+
+    Raises:
+        EnvError: no Redis, no model, or a database that is behind this version.
+    """
+    from django.conf import settings
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    from agents.doorbells import RedisDoorbell
+    from agents.profiles import deployment_models
+    from felix_web.common.doorbell import install_doorbell
+
+    if settings.IS_EMBEDDED:
+        raise EnvError("FELIX_REDIS_URL is not set: processes apart need it. Or start felix up.")
+    _check_bind()
+    deployment_models()
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise EnvError("The database is behind this version: python manage.py migrate")
+    install_doorbell(RedisDoorbell())
+
+
+def run_web(arguments: argparse.Namespace) -> int:
+    """Serve HTTP until SIGTERM."""
+    from felix_web.embedded.process import serve_web
+
+    _production()
+    serve_web()
+    return 0
+
+
+def run_worker(arguments: argparse.Namespace) -> int:
+    """Drive runs until SIGTERM; then each ends its step and its lease is freed."""
+    from django.conf import settings
+
+    from agents.worker import open_worker
+    from felix_web.celery import app
+
+    _production()
+    open_worker()
+    options = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING"]
+    app.worker_main(
+        ["worker", "--pool=threads", f"--concurrency={settings.WORKER_SLOTS}", *options]
+    )
+    return 0
+
+
+def run_beat(arguments: argparse.Namespace) -> int:
+    """Ring for the sweep every FELIX_SWEEP_SECONDS, until SIGTERM."""
+    from django.conf import settings
+
+    from felix_web.celery import app
+
+    _production()
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    app.start(["beat", "--loglevel=WARNING", "--pidfile=", f"--schedule={settings.DATA_DIR}/beat"])
     return 0

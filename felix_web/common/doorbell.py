@@ -1,4 +1,7 @@
-"""The Doorbell: says "look", never what there is to see. A lost ring costs latency, a repeated one nothing."""
+"""The Doorbell: says "look", never what there is to see.
+
+A lost ring costs latency, a repeated one nothing.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ class Doorbell(Protocol):
 
 
 class SilentDoorbell:
-    """Rings nowhere: commands that do not run beside a worker; sweeps and polls find what happened."""
+    """Rings nowhere: commands that do not run beside a worker.
+
+    Sweeps and polls find what happened.
+    """
 
     def run_ready(self, run_id: str) -> None:
         """Nobody is told."""

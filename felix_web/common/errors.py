@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 class FelixError(Exception):
     """Something went wrong that Felix can name.
 
-    The docstring of a subclass is its default message. `code` is stable and goes on the wire, `hint` says what
-    the person can do, `fields` are further members of the answer. A message never holds a secret, a driver's text
-    or a traceback: it is shown as it stands.
+    The docstring of a subclass is its default message. `code` is stable and goes on the wire,
+    `hint` says what the person can do, `fields` are further members of the answer. A message never
+    holds a secret, a driver's text or a traceback: it is shown as it stands.
     """
 
     code: ClassVar[str] = "internal"

@@ -24,7 +24,10 @@ def _base32(number: int, length: int) -> str:
 
 
 def new_id(prefix: str) -> str:
-    """Return a fresh id such as `run_01jd3k8z0m5x7q2w9c4v6b1n`: 45 bits of milliseconds, then 75 random bits."""
+    """Return a fresh id such as `run_01jd3k8z0m5x7q2w9c4v6b1n`.
+
+    45 bits of milliseconds, then 75 random bits.
+    """
     return f"{prefix}_{_base32(int(time.time() * 1000), 9)}{_base32(secrets.randbits(75), 15)}"
 
 

@@ -9,7 +9,7 @@ def cost_micros(tokens: int, usd_per_million: float) -> int:
 
 
 def show_usd(micros: int | None) -> str:
-    """Return `$0.0412` (four digits under $1,000, two above), or an en dash for an unknown amount."""
+    """Return `$0.0412` (four digits under $1,000, two above); an en dash where unknown."""
     if micros is None:
         return "–"
     usd = micros / 1_000_000

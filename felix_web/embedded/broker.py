@@ -1,6 +1,9 @@
-"""An in-process broker that wakes its consumer at once: kombu's memory transport without the polling.
+"""An in-process broker that wakes its consumer at once.
 
-Kombu's own memory transport sleeps between looks at its queues; this one waits for a bell that every message rings.
+Kombu's memory transport without the polling.
+
+Kombu's own memory transport sleeps between looks at its queues; this one waits for a bell that
+every message rings.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ class Bell:
             self._changed.notify_all()
 
     def wait_after(self, rings: int, timeout: float) -> bool:
-        """Return True once the bell has rung more often than `rings`, False when the time is over."""
+        """Return True once the bell rang more often than `rings`, False when the time is over."""
         with self._changed:
             return self._changed.wait_for(lambda: self.rings != rings, timeout)
 
@@ -40,7 +43,7 @@ class Channel(memory.Channel):
     """A memory channel that rings when a message comes in."""
 
     def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
-        super()._put(queue, message, **kwargs)
+        super()._put(queue, message, **kwargs)  # type: ignore[no-untyped-call]
         BELL.ring()
 
 
@@ -50,12 +53,15 @@ class Transport(memory.Transport):
     Channel = Channel
     driver_name = SCHEME
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(self, connection: Any, **kwargs: Any) -> None:
         """Deliver one message.
 
         Raises:
-            TimeoutError: none came in time; Celery's loop expects this and looks at its other duties.
+            TimeoutError: none came in time; Celery's loop expects this and looks at its other
+                duties.
         """
+        timeout: float | None = kwargs.get("timeout")
+        assert self.cycle is not None
         while True:
             rings = BELL.rings
             try:

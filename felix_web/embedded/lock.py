@@ -18,7 +18,10 @@ class AlreadyUp(FelixError):
 
 
 class DataLock:
-    """Holds the data directory until the process ends, however it ends: the kernel frees the lock."""
+    """Holds the data directory until the process ends, however it ends.
+
+    The kernel frees the lock.
+    """
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / "felix.pid"

@@ -1,4 +1,7 @@
-"""The embedded process: web, worker and scheduler in one, on SQLite, without Redis (decisions 2.1, 3.7)."""
+"""The embedded process.
+
+Web, worker and scheduler in one, on SQLite, without Redis (decisions 2.1, 3.7).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ def _worker_class() -> type[Any]:
     from celery.apps.worker import Worker
 
     class EmbeddedWorker(Worker):  # type: ignore[misc]
-        """A Celery worker that lives on a thread: signal handlers belong to the main thread, which has its own."""
+        """A Celery worker that lives on a thread.
+
+        Signal handlers belong to the main thread, which has its own.
+        """
 
         def on_before_init(self, quiet: bool = False, **kwargs: Any) -> None:
             """Leave signals and logging alone."""

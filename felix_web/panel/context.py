@@ -8,16 +8,17 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from agents.views.page import request_id
 from felix_web.panel.attention import attention_of
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    """Return the frame's context; for a request without a member only the page's moment.
+    """Return the frame's context; for a request without a member its id and moment only.
 
     The attention line is read when a template asks for it: a page without a frame has no query.
     """
     now_ms = int(time.time() * 1000)
-    context: dict[str, Any] = {"now_ms": now_ms}
+    context: dict[str, Any] = {"now_ms": now_ms, "request_id": request_id(request)}
     principal = getattr(request, "principal", None)
     if principal is not None:
         context["member"] = principal

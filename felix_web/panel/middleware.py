@@ -7,12 +7,14 @@ from typing import cast
 from urllib.parse import urlencode
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
+from felix_web.common.errors import Unauthenticated
 from felix_web.panel.sign_in import sign_in_page
-from felix_web.tenancy.auth import member_principal, memberships_of
+from felix_web.tenancy.auth import local_principal, member_principal, memberships_of
 from felix_web.tenancy.models import Membership, User
 
 SECTIONS = frozenset(
@@ -56,9 +58,13 @@ def _ask_to_sign_in(request: HttpRequest) -> HttpResponse:
 def _refusal(request: HttpRequest) -> HttpResponse | None:
     """Give a page's request its member, or return what to answer instead."""
     member = open_membership(request)
-    if member is None:
+    if member is None and not (settings.AUTH_MODE == "none" and settings.IS_LOOPBACK):
         return _ask_to_sign_in(request)
-    request.principal = member_principal(member)  # type: ignore[attr-defined]
+    try:
+        principal = local_principal() if member is None else member_principal(member)
+    except Unauthenticated:
+        return _ask_to_sign_in(request)
+    request.principal = principal  # type: ignore[attr-defined]
     return None
 
 

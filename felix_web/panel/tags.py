@@ -15,7 +15,7 @@ from felix_web.common import visible_text
 
 register = template.Library()
 
-UNKNOWN = format_html('<span aria-hidden="true">–</span><span class="hidden">not known</span>')
+UNKNOWN = SafeString('<span aria-hidden="true">–</span><span class="hidden">not known</span>')
 
 
 def _now_ms(context: Any) -> int:

@@ -1,16 +1,14 @@
-"""Addresses of the panel's shell. The roof includes this at the root, after the apps' own pages."""
+"""Addresses of the panel; the roof includes this at the root."""
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from felix_web.panel import pages
 from felix_web.panel.new_password import new_password
 from felix_web.panel.sign_in import sign_in, sign_out
 
-app_name = "panel"
-
-urlpatterns = [
+shell = [
     path("", pages.home, name="home"),
     path("manifests/", pages.manifests, name="manifests"),
     path("usage/", pages.usage, name="usage"),
@@ -19,4 +17,10 @@ urlpatterns = [
     path("sign-in/", sign_in, name="sign-in"),
     path("sign-in/new-password/", new_password, name="new-password"),
     path("sign-out/", sign_out, name="sign-out"),
+]
+
+urlpatterns = [
+    path("threads/", include("agents.views.thread_urls")),
+    path("approvals/", include("agents.views.gate_urls")),
+    path("", include((shell, "panel"))),
 ]

@@ -2,7 +2,10 @@ from django.apps import AppConfig
 
 
 class TenancyConfig(AppConfig):
-    """Tenants, members and keys; the first app, so it makes sure that `shared_task` finds our Celery app."""
+    """Tenants, members and keys.
+
+    The first app, so it makes sure that `shared_task` finds our Celery app.
+    """
 
     name = "felix_web.tenancy"
     label = "tenancy"

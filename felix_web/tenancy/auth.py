@@ -7,7 +7,7 @@ from dataclasses import replace
 from django.utils import timezone
 
 from felix_web.common.errors import Unauthenticated
-from felix_web.tenancy.models import ApiKey, Membership, User
+from felix_web.tenancy.models import ApiKey, Membership, Role, User
 from felix_web.tenancy.principal import ROLE_SCOPES, Principal, cut_to_role
 from felix_web.tenancy.scoping import system_scope
 from felix_web.tenancy.services import hash_secret
@@ -58,7 +58,8 @@ def principal_of_key(secret: str) -> Principal:
     """Return the principal of an API key.
 
     Raises:
-        Unauthenticated: the key is unknown, revoked or lapsed, or its owner has left; one answer for all of these.
+        Unauthenticated: the key is unknown, revoked or lapsed, or its owner has left; one answer
+            for all of these.
     """
     with system_scope():
         key = (
@@ -69,6 +70,24 @@ def principal_of_key(secret: str) -> Principal:
     if key is None or not _is_live(key):
         raise Unauthenticated("The key is not valid.")
     return _key_principal(key)
+
+
+def local_principal() -> Principal:
+    """Return who everybody is where FELIX_AUTH_MODE is `none`: the first admin of the tenant `default`.
+
+    Raises:
+        Unauthenticated: that tenant has no admin.
+    """
+    with system_scope():
+        member = (
+            Membership.objects.select_related("tenant", "user")
+            .filter(tenant__slug="default", role=Role.ADMIN, removed_at=None, user__is_active=True)
+            .order_by("pk")
+            .first()
+        )
+    if member is None:
+        raise Unauthenticated("Nobody is an admin of the tenant default: felix user create.")
+    return replace(member_principal(member), via="api")
 
 
 def memberships_of(user: User) -> list[Membership]:
@@ -84,9 +103,12 @@ def memberships_of(user: User) -> list[Membership]:
 def present_authority(
     *, member_id: int | None, key_id: int | None, scopes: frozenset[str]
 ) -> Principal | None:
-    """Return the starter of a run as it stands now, cut to the scopes it started with; None where it is gone.
+    """Return the starter of a run as it stands now, cut to the scopes it started with.
 
-    A run keeps its starter's authority, and each claim intersects it with the present (decisions 3.11).
+    None where it is gone.
+
+    A run keeps its starter's authority, and each claim intersects it with the present (decisions
+    3.11).
     """
     if key_id is not None:
         key = ApiKey.objects.select_related("tenant", "owner__user").filter(pk=key_id).first()
@@ -94,7 +116,7 @@ def present_authority(
     else:
         member = (
             Membership.objects.select_related("tenant", "user")
-            .filter(pk=member_id, removed_at=None, user__is_active=True)
+            .filter(pk=member_id or 0, removed_at=None, user__is_active=True)
             .first()
         )
         now = None if member is None else member_principal(member)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self, TypeVar
 
 from django.contrib.auth.models import AbstractUser
 from django.core.validators import RegexValidator
@@ -35,7 +35,10 @@ class Tenant(models.Model):
         return self.slug
 
 
-class TenantQuerySet(models.QuerySet[Any]):
+Row = TypeVar("Row", bound=models.Model, covariant=True)
+
+
+class TenantQuerySet(models.QuerySet[Row]):
     """Rows of tenants; a reader always says of which one."""
 
     def for_tenant(self, tenant_id: int) -> Self:
@@ -87,7 +90,8 @@ class Membership(TenantOwned):
 class ApiKey(TenantOwned):
     """A program's credential. Only the SHA-256 of the secret is stored.
 
-    A key without an owner is its own principal; it can meet no quorum above 1 and no `allow_self: false`.
+    A key without an owner is its own principal; it can meet no quorum above 1 and no `allow_self:
+    false`.
     """
 
     owner = models.ForeignKey(

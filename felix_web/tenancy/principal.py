@@ -46,16 +46,25 @@ class Principal:
 
     @property
     def identity(self) -> str:
-        """The membership, or the key of nobody: what an idempotency key and a bound approval belong to."""
+        """The membership, or the key of nobody.
+
+        What an idempotency key and a bound approval belong to.
+        """
         return f"member:{self.member_id}" if self.member_id is not None else f"key:{self.key_id}"
 
     @property
     def may_send(self) -> bool:
-        """True where the caller may start and stop runs: operators and above, and keys of nobody."""
+        """True where the caller may start and stop runs.
+
+        Operators and above, and keys of nobody.
+        """
         return self.member_id is None or self.role in ROLE_ORDER[1:]
 
     def has(self, scope: str) -> bool:
-        """Return whether the scope is held: by name, by `*` or `admin`, or `x:read` through `x:write`."""
+        """Return whether the scope is held.
+
+        By name, by `*` or `admin`, or `x:read` through `x:write`.
+        """
         if self.scopes & {"*", "admin", scope}:
             return True
         area, _, act = scope.partition(":")

@@ -1,10 +1,14 @@
-"""The only doors to tenants' rows (decisions 3.13): each is one transaction that knows whose it is."""
+"""The only doors to tenants' rows (decisions 3.13).
+
+Each is one transaction that knows whose it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -29,22 +33,29 @@ def tenant_scope(tenant_id: int) -> Iterator[None]:
 
 @contextmanager
 def _unlocked_begin() -> Iterator[None]:
-    """Let the next BEGIN on SQLite take no write lock: a reader must never wait for, or hold up, the writer."""
+    """Let the next BEGIN on SQLite take no write lock.
+
+    A reader must never wait for, or hold up, the writer.
+    """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
         return
     connection.ensure_connection()
-    before = connection.transaction_mode
-    connection.transaction_mode = "DEFERRED"
+    sqlite: Any = connection
+    before = sqlite.transaction_mode
+    sqlite.transaction_mode = "DEFERRED"
     try:
         yield
     finally:
-        connection.transaction_mode = before
+        sqlite.transaction_mode = before
 
 
 @contextmanager
 def tenant_snapshot(tenant_id: int) -> Iterator[None]:
-    """Run the block in one reading transaction bound to the tenant: every query in it sees the same moment."""
+    """Run the block in one reading transaction bound to the tenant.
+
+    Every query in it sees the same moment.
+    """
     with _unlocked_begin(), transaction.atomic():
         if connection.vendor == "postgresql" and len(connection.savepoint_ids) == 0:
             with connection.cursor() as cursor:

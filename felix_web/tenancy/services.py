@@ -26,7 +26,10 @@ class AlreadyExists(FelixError):
 
 
 def hash_secret(secret: str) -> str:
-    """Return what is stored of a secret of 256 random bits: its SHA-256 (no salt or stretching is needed for those)."""
+    """Return what is stored of a secret of 256 random bits.
+
+    Its SHA-256 (no salt or stretching is needed for those).
+    """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -68,7 +71,9 @@ def tenant_by_slug(slug: str) -> Tenant:
 
 
 def create_member(*, username: str, tenant: Tenant, role: str, is_staff: bool = False) -> str:
-    """The person is a member of the tenant. Returns the one-time password of a new person, "" for a known one.
+    """The person is a member of the tenant.
+
+    Returns the one-time password of a new person, "" for a known one.
 
     Raises:
         InvalidInput: the name or the role is not valid.
@@ -144,7 +149,9 @@ def create_key(
 
 
 def create_first_operator() -> tuple[str, str] | None:
-    """The tenant `default` and its admin `operator` exist. Returns (name, one-time password), or None where people do.
+    """The tenant `default` and its admin `operator` exist.
+
+    Returns (name, one-time password), or None where people do.
 
     Effects: only on a database without any person.
     """

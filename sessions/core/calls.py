@@ -10,7 +10,10 @@ from sessions.core.states import CallStatus
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call an assistant message proposed. `args` is a JSON object; `args_error` says why it is not one."""
+    """One call an assistant message proposed. `args` is a JSON object.
+
+    `args_error` says why it is not one.
+    """
 
     call_id: str
     tool: str
@@ -21,7 +24,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """How a call ended. `content` is what the model reads; a longer full text stands in the output `output_id`."""
+    """How a call ended. `content` is what the model reads.
+
+    A longer full text stands in the output `output_id`.
+    """
 
     call_id: str
     status: CallStatus

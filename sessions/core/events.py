@@ -16,7 +16,7 @@ class EventKind(StrEnum):
     ASSISTANT_MESSAGE = (
         "assistant_message"  # content, thinking, tool_calls [{id, name, args}], stop_reason, model
     )
-    CALL_STARTED = "call_started"  # call_id, tool, tool_digest, args_digest, args?, gate? (how the consumed gate ended)
+    CALL_STARTED = "call_started"  # tool, tool_digest, args_digest, edited_args?
     TOOL_RESULT = (
         "tool_result"  # call_id, tool, status, content, output_id?, total_chars, started_ms, gate?
     )
@@ -36,7 +36,8 @@ class EventKind(StrEnum):
 class NewEvent:
     """An event before it has a place in the log.
 
-    `payload` may leave the server. `sealed` (signatures, encrypted items) is read by the provider adapter only.
+    `payload` may leave the server. `sealed` (signatures, encrypted items) is read by the provider
+    adapter only.
     """
 
     kind: EventKind
@@ -48,7 +49,10 @@ class NewEvent:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A committed event. `seq` is dense per thread from 0; `branch` is the branch's number on its thread."""
+    """A committed event. `seq` is dense per thread from 0.
+
+    `branch` is the branch's number on its thread.
+    """
 
     seq: int
     branch: int

@@ -15,7 +15,8 @@ from sessions.models.thread import Thread
 class Event(TenantOwned):
     """One committed event. Never changed, never deleted but with its thread.
 
-    `payload` may leave the server; `sealed` is for the provider adapter alone; `v` is the payload's version.
+    `payload` may leave the server; `sealed` is for the provider adapter alone; `v` is the payload's
+    version.
     """
 
     thread = models.ForeignKey(

@@ -20,9 +20,10 @@ def _choices(members: type[RunStatus] | type[RunMode]) -> list[tuple[str, str]]:
 class Run(TenantOwned):
     """One turn of one agent on one branch.
 
-    `fence` rises with each claim and is the first condition of every driver's write. `lease_until` is the driver's
-    while the run is running. `not_before` holds a queued run back (a retry's wait). `expires_at` is the run's end.
-    The starter is `member`, or the ownerless `key`; `scopes` are what it held then.
+    `fence` rises with each claim and is the first condition of every driver's write. `lease_until`
+    is the driver's while the run is running. `not_before` holds a queued run back (a retry's wait).
+    `expires_at` is the run's end. The starter is `member`, or the ownerless `key`; `scopes` are
+    what it held then.
     """
 
     id = models.CharField(primary_key=True, max_length=32)

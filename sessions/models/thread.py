@@ -22,8 +22,9 @@ class ThreadKind(models.TextChoices):
 class Thread(TenantOwned):
     """One conversation with one agent at a time: a tree of events.
 
-    `suffix` is its id on the wire. `head_seq` is the next free place in the log, `leaf_seq` the newest event of the
-    active branch (-1: none), `leaf_epoch` the number of rewinds and forks so far.
+    `suffix` is its id on the wire. `head_seq` is the next free place in the log, `leaf_seq` the
+    newest event of the active branch (-1: none), `leaf_epoch` the number of rewinds and forks so
+    far.
     """
 
     suffix = models.CharField(max_length=200)
@@ -60,7 +61,8 @@ class Thread(TenantOwned):
 class Branch(TenantOwned):
     """A line through a thread's tree, numbered per thread from 0.
 
-    `ranges` reads it in order: [[branch number, first seq, last seq or null], ...]; the last one is its own and open.
+    `ranges` reads it in order: [[branch number, first seq, last seq or null], ...]; the last one is
+    its own and open.
     """
 
     thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="branches")

@@ -10,7 +10,10 @@ from sessions.models.run import Run
 
 
 class ModelRequest(TenantOwned):
-    """One answered request to a model. The price is fixed when it is written; None means it is not known."""
+    """One answered request to a model. The price is fixed when it is written.
+
+    None means it is not known.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False)
     at = models.DateTimeField(db_default=Now())

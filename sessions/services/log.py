@@ -36,7 +36,8 @@ def append(
 
     The thread's leaf moves only where no rewind or fork came after `leaf_epoch` (L9).
 
-    Locks: the thread's row, until the caller's transaction ends; the caller holds the run's row before it.
+    Locks: the thread's row, until the caller's transaction ends; the caller holds the run's row
+        before it.
     """
     if not events:
         return []

@@ -1,4 +1,7 @@
-"""The life of a run's row: claim, hold, renew, park, wake, end. Each is one conditional update; zero rows is an answer."""
+"""The life of a run's row: claim, hold, renew, park, wake, end. Each is one conditional update.
+
+Zero rows is an answer.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from sessions.models import Run
 from sessions.models.run import ACTIVE
 
 MAX_FRUITLESS_CLAIMS = 6
-"""A run that was claimed so often in a row without committing anything is poisoned: failed, reason `dead`."""
+"""A run that was claimed so often in a row without committing anything is poisoned.
+
+Failed, reason `dead`.
+"""
 
 
 def claim_run(*, run_id: str, owner: str, lease_seconds: float) -> Run | None:
@@ -58,7 +64,9 @@ def hold_run(*, run_id: str, fence: int, **changes: Any) -> bool:
 
 
 def hold_stopped_run(*, run_id: str, fence: int) -> bool:
-    """Return whether the run was stopped under this fence: the result of a call that was going then is still taken.
+    """Return whether the run was stopped under this fence.
+
+    The result of a call that was going then is still taken.
 
     Locks: the run's row until the caller's transaction ends.
     """
@@ -67,7 +75,10 @@ def hold_stopped_run(*, run_id: str, fence: int) -> bool:
 
 
 def renew_leases(*, run_ids: Sequence[str], owner: str, lease_seconds: float) -> set[str]:
-    """The owner's leases last `lease_seconds` from now; returns the runs that are still the owner's."""
+    """The owner's leases last `lease_seconds` from now.
+
+    Returns the runs that are still the owner's.
+    """
     until = database_now() + timedelta(seconds=lease_seconds)
     Run.objects.filter(pk__in=run_ids, lease_owner=owner, status=RunStatus.RUNNING).update(
         lease_until=until
@@ -82,7 +93,9 @@ def still_driven(*, run_ids: Sequence[str], owner: str) -> set[str]:
 
 
 def free_lease(*, run_id: str, fence: int, delay_seconds: float = 0.0) -> bool:
-    """The run is queued again, for anybody, not before the delay: what a driver does that cannot go on.
+    """The run is queued again, for anybody, not before the delay.
+
+    What a driver does that cannot go on.
 
     Returns False, and changes nothing, where the fence has moved.
     """
@@ -96,7 +109,10 @@ def free_lease(*, run_id: str, fence: int, delay_seconds: float = 0.0) -> bool:
 
 
 def park_run(*, run_id: str, fence: int, active_ms: int) -> None:
-    """The held run waits and nobody drives it. The caller holds its row and has seen a gate wait."""
+    """The held run waits and nobody drives it.
+
+    The caller holds its row and has seen a gate wait.
+    """
     Run.objects.filter(pk=run_id, fence=fence).update(
         status=RunStatus.WAITING, lease_owner="", lease_until=None, active_ms=active_ms
     )

@@ -17,7 +17,8 @@ def check_thread_id(suffix: str) -> str:
     """Return the id.
 
     Raises:
-        InvalidThreadId: it is empty, too long, or has a colon, hash, slash, space or control character.
+        InvalidThreadId: it is empty, too long, or has a colon, hash, slash, space or control
+            character.
     """
     if not THREAD_ID.match(suffix) or suffix in (".", ".."):
         raise InvalidThreadId()
@@ -31,7 +32,9 @@ def title_of(text: str) -> str:
 
 
 def locked_thread(*, principal: Principal, suffix: str | None, manifest: str, title: str) -> Thread:
-    """Return the caller's thread, made where there is none, with its row locked. None makes a hidden one.
+    """Return the caller's thread, made where there is none, with its row locked.
+
+    None makes a hidden one.
 
     Locks: the thread's row.
     """
@@ -55,7 +58,9 @@ def locked_thread(*, principal: Principal, suffix: str | None, manifest: str, ti
 
 
 def open_branch(*, thread: Thread, after_seq: int) -> Branch:
-    """The thread goes on from just behind an event of its active branch: a new branch, a higher epoch (L9).
+    """The thread goes on from just behind an event of its active branch.
+
+    A new branch, a higher epoch (L9).
 
     Args:
         thread: Its row is locked by the caller.
@@ -97,7 +102,6 @@ def kept_ranges(ranges: list[list[int | None]], after_seq: int) -> list[list[int
 
 
 def _holds(thread: Thread, ranges: list[list[int | None]], seq: int) -> bool:
-    last = ranges[-1] if ranges else None
-    if last is None or last[2] != seq:
+    if not ranges or ranges[-1][2] != seq:
         return False
-    return Event.objects.filter(thread=thread, seq=seq, branch=last[0]).exists()
+    return Event.objects.filter(thread=thread, seq=seq, branch=ranges[-1][0] or 0).exists()

@@ -87,6 +87,12 @@ class Connection:
         self._writer.transport.abort()
 
     @property
+    def client_port(self) -> int:
+        """The client's port: the same for every request of one connection."""
+        port: int = self._writer.get_extra_info("peername")[1]
+        return port
+
+    @property
     def is_closed(self) -> bool:
         """True once nothing more can be sent."""
         return self._writer.transport.is_closing()

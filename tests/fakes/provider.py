@@ -5,7 +5,7 @@ By hand, or from another process:
     python -m tests.fakes.provider --port 9900          # prints its base URL, then serves
     POST /script {"steps": [{"text": "hi"}, ...]}       # answers for the requests to come, in order
     GET  /requests                                      # what was recorded, newest last
-    POST /reset                                         # forget steps, records and violations
+    POST /reset                                         # forget steps, records and signatures
 
 In a test:
 
@@ -71,12 +71,14 @@ CHAT_PATHS = ("/v1/chat/completions", "/chat/completions")
 class Recorded:
     """One chat request as it came, and what became of it.
 
-    `raw` are its bytes. `at` is `time.time()`. `status` is 0 until an answer began.
+    `raw` are its bytes. `at` is `time.time()`. `status` is 0 until an answer began. Requests of one
+    connection have one `client_port`.
     """
 
     headers: dict[str, str]
     raw: bytes
     at: float
+    client_port: int
     body: Any = None
     violations: list[str] = field(default_factory=list)
     status: int = 0
@@ -167,11 +169,12 @@ class FakeProvider:
         self._by = function
 
     def reset(self) -> None:
-        """Forget steps and records. Signatures issued so far stay known."""
+        """Forget steps, records and every signature issued: a new conversation begins."""
         with self._changed:
             self._steps.clear()
             self.requests.clear()
             self._by = None
+            self._issued = Issued()
 
     def wait_until(self, holds: Callable[[], bool], timeout: float = 5.0) -> bool:
         """Return True as soon as `holds()` does; it is asked again after every change here."""
@@ -226,7 +229,7 @@ class FakeProvider:
         return json_response(200, compact({"queued": len(self._steps)}))
 
     async def _chat(self, connection: Connection, request: HttpRequest) -> None:
-        record = Recorded(request.headers, request.body, time.time())
+        record = Recorded(request.headers, request.body, time.time(), connection.client_port)
         account = self._judge(record)
         with self._changed:
             self.requests.append(record)

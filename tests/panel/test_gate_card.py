@@ -42,7 +42,7 @@ def test_time_is_no_person():
 
 
 def test_a_withdrawn_gate_says_why():
-    rewound = card(gate(status="withdrawn", settled_because="superseded"))
+    rewound = card(gate(status="withdrawn", settled_because="left behind by a rewind"))
 
     assert rewound.because == "Left behind by a rewind."
 

@@ -24,7 +24,8 @@ def test_threads_that_wait_come_first_by_deadline_then_those_that_run():
             row("going", "running", 2),
             row("soon", "waiting", deadline=at(100)),
             row("new", "failed", 3),
-        ]
+        ],
+        viewer="ana",
     )
 
     assert [one.thread_id for one in rows] == ["soon", "later", "going", "new", "old"]
@@ -32,25 +33,34 @@ def test_threads_that_wait_come_first_by_deadline_then_those_that_run():
 
 
 def test_a_waiting_thread_opens_at_its_gate():
-    (one,) = present_rows([row("a", "waiting", deadline=at(9))])
+    (one,) = present_rows([row("a", "waiting", deadline=at(9))], viewer="ana")
 
     assert one.link == "#gate"
 
 
+def test_a_thread_waits_on_who_can_decide_its_gate():
+    waiting = row("a", "waiting", deadline=at(9), gate=gate())
+
+    (mine,) = present_rows([waiting], viewer="ana")
+    (other,) = present_rows([waiting | {"gate": gate(can_decide=False)}], viewer="carol")
+
+    assert (mine.face.word, other.face.word) == ("Waiting on you", "Waiting on others")
+
+
 def test_a_thread_without_a_title_is_not_called_untitled():
-    (one,) = present_rows([row("a", "", title="")])
+    (one,) = present_rows([row("a", "", title="")], viewer="ana")
 
     assert (one.title, one.face.word) == ("New thread", "No run yet")
 
 
 def test_a_failed_thread_says_what_stopped_it():
-    (one,) = present_rows([row("a", "failed", error={"message": "provider 529"})])
+    (one,) = present_rows([row("a", "failed", error={"message": "provider 529"})], viewer="ana")
 
     assert one.doing == "provider 529"
 
 
 def test_an_unknown_cost_is_no_number():
-    (one,) = present_rows([row("a", "done", cost=None)])
+    (one,) = present_rows([row("a", "done", cost=None)], viewer="ana")
 
     assert one.cost == ""
 

@@ -1,7 +1,10 @@
-"""The controls around a call, in order. Check before you ask (L8): a person is asked only about what all others allow.
+"""The controls around a call, in order. Check before you ask (L8).
 
-Front half: the arguments first, since nothing else can judge a call it cannot read; limits before approval, so that
-nobody reads evidence of a call that may not run. Behind the call: the window the model sees (agents/core/tools/window).
+A person is asked only about what all others allow.
+
+Front half: the arguments first, since nothing else can judge a call it cannot read; limits before
+approval, so that nobody reads evidence of a call that may not run. Behind the call: the window the
+model sees (agents/core/tools/window).
 """
 
 from agents.core.controls.approval import approval

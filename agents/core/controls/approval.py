@@ -1,10 +1,13 @@
-"""Last control of the front half: a person, where a rule says so, and only about what everything else allows (L7, L8)."""
+"""Last control of the front half.
+
+A person, where a rule says so, and only about what everything else allows (L7, L8).
+"""
 
 from __future__ import annotations
 
 from agents.core.controls.base import Allow, Ask, Candidate, Deny, Later, Verdict
 from agents.core.store import GrantView
-from agents.core.tools.base import Evidence, Outcome, Tool, ToolArgs, ToolFailed
+from agents.core.tools.base import Evidence, Outcome, ToolFailed
 from approvals.core.gate import Contract, GateDraft, GateKind, GateStatus, GateView
 from approvals.core.rules import ApprovalRule, rule_for
 from felix_web.common.digests import digest
@@ -13,7 +16,7 @@ from sessions.core.states import CallStatus, RunMode
 
 def approval(candidate: Candidate) -> Verdict | None:
     """Let the call pass where no rule gates it or its approval holds; else ask, wait, or deny."""
-    rule = rule_for(candidate.policy.rules, candidate.call.tool, _args(candidate))
+    rule = rule_for(candidate.policy.rules, candidate.call.tool, candidate.args_json)
     gate = candidate.view.gates.get(candidate.call.call_id)
     if rule is None and gate is None:
         return None
@@ -35,19 +38,15 @@ def approval(candidate: Candidate) -> Verdict | None:
         return Deny(candidate, Outcome.failed(error.code, error.message))
 
 
-def _args(candidate: Candidate) -> dict[str, object]:
-    assert candidate.args is not None
-    return candidate.args.model_dump(exclude_unset=True)
-
-
 def _settled(candidate: Candidate, gate: GateView) -> Verdict | None:
-    """Return what a gate of the call says, or None where it no longer counts and must be asked again."""
+    """Return what a gate of the call says, or None where it no longer counts: ask again."""
     match gate.status:
         case GateStatus.WAITING:
             return Later(candidate)
         case GateStatus.DENIED:
             said = f" Note: {gate.note}" if gate.note else ""
-            text = f"[error/denied] {gate.decided_by or 'A reviewer'} denied this call. It was not run.{said}"
+            who = gate.decided_by or "A reviewer"
+            text = f"[error/denied] {who} denied this call. It was not run.{said}"
             return Deny(candidate, Outcome(text, CallStatus.DENIED))
         case GateStatus.EXPIRED:
             text = "[error/denied] Nobody decided in time: denied by time. The call was not run."
@@ -81,14 +80,13 @@ def contract_of(candidate: Candidate, *, principal: str) -> Contract:
         ToolFailed: the pre-image cannot be read.
     """
     tool, args, facts = candidate.tool, candidate.args, candidate.view.facts
-    assert tool is not None and args is not None
     context = candidate.policy.context(candidate.call.call_id)
     return Contract(
         tenant_id=facts.tenant_id,
         run_id=facts.run_id,
         call_id=candidate.call.call_id,
         tool=tool.name,
-        args_digest=digest(_args(candidate)),
+        args_digest=digest(candidate.args_json),
         tool_digest=tool.digest,
         manifest=facts.manifest,
         manifest_version=facts.manifest_version,
@@ -99,12 +97,11 @@ def contract_of(candidate: Candidate, *, principal: str) -> Contract:
 
 def _draft(candidate: Candidate, rule: ApprovalRule) -> GateDraft:
     facts = candidate.view.facts
-    assert candidate.tool is not None and candidate.args is not None
     return GateDraft(
         kind=GateKind.APPROVAL,
         contract=contract_of(candidate, principal=facts.principal if rule.bind_principal else ""),
-        args=_args(candidate),
-        evidence=_evidence(candidate, candidate.tool, candidate.args).as_json(),
+        args=candidate.args_json,
+        evidence=_evidence(candidate).as_json(),
         rule_id=rule.id,
         reason=rule.description,
         ttl_seconds=rule.ttl(durable=facts.mode is RunMode.DURABLE),
@@ -116,17 +113,17 @@ def _draft(candidate: Candidate, rule: ApprovalRule) -> GateDraft:
     )
 
 
-def _evidence(candidate: Candidate, tool: Tool, args: ToolArgs) -> Evidence:
+def _evidence(candidate: Candidate) -> Evidence:
+    tool = candidate.tool
     if tool.evidence is None:
         return Evidence(title="What will run", target=candidate.target)
-    return tool.evidence(args, candidate.policy.context(candidate.call.call_id))
+    return tool.evidence(candidate.args, candidate.policy.context(candidate.call.call_id))
 
 
 def _grant(candidate: Candidate, rule: ApprovalRule) -> GrantView | None:
     if rule.one_shot:
         return None
-    assert candidate.tool is not None
-    args_digest, tool_digest = digest(_args(candidate)), candidate.tool.digest
+    args_digest, tool_digest = digest(candidate.args_json), candidate.tool.digest
     for grant in candidate.policy.grants:
         same = (grant.tool, grant.args_digest, grant.tool_digest) == (
             candidate.tool.name,
@@ -139,9 +136,8 @@ def _grant(candidate: Candidate, rule: ApprovalRule) -> GrantView | None:
 
 
 def _depends_on_earlier(candidate: Candidate) -> bool:
-    """A call whose pre-image an earlier unfinished call may change is asked once that one has its result."""
+    """Return whether an earlier unfinished call may change what a reviewer would see."""
     target = candidate.target
     return bool(target) and any(
-        other.target == target and other.tool is not None and not other.tool.read_only
-        for other in candidate.ahead
+        other.target == target and not other.tool.read_only for other in candidate.ahead
     )

@@ -8,7 +8,7 @@ from agents.core.tools.dispatch import validate
 
 
 def arguments(candidate: Candidate) -> Verdict | None:
-    """The candidate's tool and validated arguments are known, or the call is denied with what is wrong.
+    """The call's tool and validated arguments are known, or it is denied with what is wrong.
 
     A reviewer's edited arguments stand in for the model's, and are judged the same way.
     """
@@ -28,5 +28,5 @@ def arguments(candidate: Candidate) -> Verdict | None:
         candidate.args = validate(tool, call.args if edited is None else edited)
     except ToolFailed as error:
         return Deny(candidate, Outcome.failed(error.code, error.message))
-    candidate.tool = tool
+    candidate.tool, candidate.is_sound = tool, True
     return None

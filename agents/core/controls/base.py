@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from agents.core.store import GrantView
 from agents.core.tools.base import Outcome, Tool, ToolArgs, ToolContext
@@ -27,7 +28,8 @@ class Policy:
 class Candidate:
     """One call on its way through the front half. A stage may fill in what the next ones need.
 
-    `ahead` are the earlier unfinished calls of the same message; `allowed_before` counts those let pass just now.
+    `tool` and `args` exist once the first stage found the call sound (`is_sound`). `ahead` are the
+    earlier unfinished calls of the same message; `allowed_before` counts those let pass just now.
     """
 
     call: Call
@@ -35,15 +37,21 @@ class Candidate:
     policy: Policy
     ahead: Sequence[Candidate]
     allowed_before: int
-    tool: Tool | None = None
-    args: ToolArgs | None = None
+    is_sound: bool = False
+    tool: Tool = field(init=False)
+    args: ToolArgs = field(init=False)
     gate: GateView | None = None
     grant: GrantView | None = None
 
     @property
     def target(self) -> str:
-        """The one thing the call acts on, or "" where it has none or its arguments are not valid."""
-        return self.tool.target(self.args) if self.tool and self.args else ""
+        """The one thing the call acts on, or "" where it has none or is not sound."""
+        return self.tool.target(self.args) if self.is_sound else ""
+
+    @property
+    def args_json(self) -> dict[str, Any]:
+        """The arguments as they were given, validated: what digests and logs are made of."""
+        return self.args.model_dump(exclude_unset=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,11 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Not yet: a gate of the call waits, or an earlier call of the message may change what a reviewer would see."""
+    """Not yet.
+
+    A gate of the call waits, or an earlier call of the message may change what a reviewer would
+    see.
+    """
 
     candidate: Candidate
 

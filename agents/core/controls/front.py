@@ -1,4 +1,7 @@
-"""Runs calls through the front half. Files are read here, so it runs on a thread, never on the loop."""
+"""Runs calls through the front half.
+
+Files are read here, so it runs on a thread, never on the loop.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ log = logging.getLogger(__name__)
 
 
 def evaluate(calls: Sequence[Call], view: RunView, policy: Policy) -> list[Verdict]:
-    """Return a verdict for each call, in the model's order. A control that cannot be evaluated denies (L13)."""
+    """Return a verdict for each call, in the model's order.
+
+    A control that cannot be evaluated denies (L13).
+    """
     verdicts: list[Verdict] = []
     ahead: list[Candidate] = []
     allowed = 0
@@ -38,7 +44,7 @@ def _judge(candidate: Candidate) -> Verdict:
             if (verdict := stage(candidate)) is not None:
                 return verdict
     except Exception as error:
-        log.error(
+        log.exception(
             "control_failed",
             extra={"call_id": candidate.call.call_id, "error": type(error).__name__},
         )
@@ -48,7 +54,10 @@ def _judge(candidate: Candidate) -> Verdict:
 
 
 def _after_a_crash(candidate: Candidate) -> Verdict:
-    """A started call without a result: run it again where that is harmless, else its effect is unknown (L3)."""
+    """A started call without a result.
+
+    Run it again where that is harmless, else its effect is unknown (L3).
+    """
     tool = candidate.policy.tools.get(candidate.call.tool)
     if tool is None or not tool.is_replay_safe:
         return Deny(candidate, Outcome(INTERRUPTED, CallStatus.INTERRUPTED))

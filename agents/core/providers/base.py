@@ -1,4 +1,7 @@
-"""The provider protocol: what the engine asks of a model, and what it gets back, whoever answers."""
+"""The provider protocol.
+
+What the engine asks of a model, and what it gets back, whoever answers.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,12 @@ from sessions.core.states import StopReason
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """One block of reasoning. `signature` and `data` are the provider's own and go back unchanged, or not at all.
+    """One block of reasoning.
 
-    `origin` names provider, model and account that issued it: a block is replayed to the same origin only (L12).
+    `signature` and `data` are the provider's own and go back unchanged, or not at all.
+
+    `origin` names provider, model and account that issued it: a block is replayed to the same
+    origin only (L12).
     """
 
     text: str
@@ -26,7 +32,10 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as the model wrote it. `args_error` is set, and `args` empty, where its arguments are not a JSON object."""
+    """A call as the model wrote it.
+
+    `args_error` is set, and `args` empty, where its arguments are not a JSON object.
+    """
 
     call_id: str
     name: str
@@ -74,7 +83,10 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call; `certain` is False where the provider reported none or only a part."""
+    """Tokens of one model call.
+
+    `certain` is False where the provider reported none or only a part.
+    """
 
     input: int = 0
     output: int = 0
@@ -91,10 +103,12 @@ class RequestClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One request. `messages` is the provider's own JSON as `render` made it, the system prompt first.
+    """One request.
 
-    `deadline_seconds` bounds the whole answer by the wall clock, a dripping one too; None means the profile's own.
-    `cache_key` is the conversation's prompt-cache identity, empty for side requests.
+    `messages` is the provider's own JSON as `render` made it, the system prompt first.
+
+    `deadline_seconds` bounds the whole answer by the wall clock, a dripping one too; None means the
+    profile's own. `cache_key` is the conversation's prompt-cache identity, empty for side requests.
     """
 
     messages: list[dict[str, Any]]
@@ -135,9 +149,10 @@ StreamItem = TextDelta | ThinkingDelta | Completed
 class ProviderError(FelixError):
     """The model could not be reached or refused the request.
 
-    `retryable` is True only where the same request may succeed later; `retry_after_seconds` is the provider's own
-    wish or None; `status` is the HTTP status or None where there was no answer. The message names the kind of
-    failure and never quotes the provider's text; `detail` (for the log, redacted) may.
+    `retryable` is True only where the same request may succeed later; `retry_after_seconds` is the
+    provider's own wish or None; `status` is the HTTP status or None where there was no answer. The
+    message names the kind of failure and never quotes the provider's text; `detail` (for the log,
+    redacted) may.
     """
 
     code: ClassVar[str] = "provider_error"
@@ -161,7 +176,10 @@ class ProviderError(FelixError):
 
 
 class Provider(Protocol):
-    """A model behind one adapter. One object per profile and process; its methods may run at the same time."""
+    """A model behind one adapter. One object per profile and process.
+
+    Its methods may run at the same time.
+    """
 
     @property
     def origin(self) -> str:
@@ -186,5 +204,6 @@ class Provider(Protocol):
         Cancelling the consuming task closes the connection within a second.
 
         Raises:
-            ProviderError: as described there, before or after deltas; what came before it is not an answer.
+            ProviderError: as described there, before or after deltas; what came before it is not an
+                answer.
         """

@@ -90,7 +90,7 @@ def matching(old: Sequence[str], new: Sequence[str]) -> list[Match]:
         if region.old == region.old_end or region.new == region.new_end:
             continue
         cost = _cost(old, new, region)
-        if True:
+        if cost <= steps_left:
             steps_left -= cost
             found += _exact(old, new, region)
         elif region.depth < MAX_DEPTH:

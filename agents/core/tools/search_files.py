@@ -15,7 +15,7 @@ from agents.core.tools.change import workspace_of
 from agents.core.tools.linear_regex import BadPattern, LinearRegex, quote
 from agents.core.tools.paths import target_of
 from agents.core.tools.selection import Selection
-from agents.core.tools.text import LF, clean, decode_file, shown_path
+from agents.core.tools.text import LF, clean, decode_file, shown_path, with_line_end
 
 MAX_FILE_BYTES = 1_000_000
 MAX_LINE_CHARS = 300
@@ -58,6 +58,7 @@ class _Search:
 
     ctx: ToolContext
     pattern: LinearRegex
+    sieve: LinearRegex | None
     until: float
     large: int = 0
     unreadable: int = 0
@@ -73,14 +74,14 @@ class _Search:
     def file(self, entry: Entry) -> Iterator[_Hit]:
         """Yield the lines of a file that match; a binary file has none."""
         text = self._text(entry)
-        for number, line in enumerate(text.split(LF), start=1) if text else ():
+        if not text or (self.sieve and self.sieve.search(text) is None):
+            return
+        for number, line in enumerate(text.split(LF), start=1):
             if number % CHECK_EVERY == 0 and self.is_over():
                 return
-            span = self.pattern.search(line.removesuffix("\r"))
+            span = self.pattern.search(line)
             if span is not None:
-                yield _Hit(
-                    shown_path(entry.path), number, _cut(line.removesuffix("\r"), span.start)
-                )
+                yield _Hit(shown_path(entry.path), number, _cut(line, span.start))
 
     def _text(self, entry: Entry) -> str:
         if entry.size_bytes > MAX_FILE_BYTES:
@@ -93,7 +94,7 @@ class _Search:
             self.unreadable += 1
             return ""
         decoded = decode_file(data or b"")
-        return clean(decoded.text) if decoded else ""
+        return with_line_end(clean(decoded.text), LF) if decoded else ""
 
 
 def search(args: SearchFilesArgs, ctx: ToolContext, *, budget_seconds: float) -> str:
@@ -103,7 +104,8 @@ def search(args: SearchFilesArgs, ctx: ToolContext, *, budget_seconds: float) ->
         ToolFailed: `invalid_arguments`; the expression, the glob or the path cannot be used.
     """
     selection = Selection(ctx, args.path, args.glob)
-    under_way = _Search(ctx, _pattern(args), time.monotonic() + budget_seconds)
+    until = time.monotonic() + budget_seconds
+    under_way = _Search(ctx, _pattern(args), _sieve(args), until)
     with closing(selection.files()) as files:
         for entry in files:
             if under_way.is_over() or len(under_way.hits) > args.max_hits:
@@ -124,6 +126,22 @@ def _pattern(args: SearchFilesArgs) -> LinearRegex:
             "invalid_arguments",
             f"query: not an expression of RE2 (no look-around, no back-references): {error}",
         ) from None
+
+
+def _sieve(args: SearchFilesArgs) -> LinearRegex | None:
+    r"""Return a pattern that finds nothing in a whole text of which no line matches, or None.
+
+    It spares most files the search line by line. `\A` and `\z` mean the ends of a line when lines
+    are searched, and a group's flags could undo the one that lets `^` and `$` mean them here.
+    """
+    if not args.regex:
+        return LinearRegex(quote(args.query), ignore_case=args.ignore_case)
+    if any(mark in args.query for mark in (r"\A", r"\z", "(?")):
+        return None
+    try:
+        return LinearRegex(f"(?m:{args.query})", ignore_case=args.ignore_case)
+    except BadPattern:  # just small enough without the group
+        return None
 
 
 def _cut(line: str, start: int) -> str:

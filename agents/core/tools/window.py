@@ -55,14 +55,14 @@ def window(text: str, *, limit: int = DEFAULT_LIMIT, output_id: str) -> str:
 
 
 def _back(text: str, cut: int) -> int:
-    for place in range(cut, max(0, cut - MAX_SHIFT), -1):
+    for place in range(cut, max(0, cut - MAX_SHIFT) - 1, -1):
         if not _is_inside(text, place):
             return place
     return cut
 
 
 def _forward(text: str, cut: int) -> int:
-    for place in range(cut, min(len(text), cut + MAX_SHIFT)):
+    for place in range(cut, min(len(text), cut + MAX_SHIFT) + 1):
         if not _is_inside(text, place):
             return place
     return cut

@@ -112,8 +112,9 @@ def _output(parts: CallParts) -> tuple[str, str, str]:
     text = content_text(parts.result.get("content"))
     lines = len(text.splitlines())
     total = parts.result.get("total_chars")
-    is_cut = bool(parts.result.get("output_id")) and isinstance(total, int) and total > len(text)
-    below = f"The model was shown this part of {grouped(int(total))} characters." if is_cut else ""
+    below = ""
+    if isinstance(total, int) and parts.result.get("output_id") and total > len(text):
+        below = f"The model was shown this part of {grouped(total)} characters."
     return text, counted(lines, "line") if lines > 1 else "", below
 
 

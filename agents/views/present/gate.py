@@ -24,10 +24,10 @@ IF_FIRST_OF_MANY = (
 BY_PEOPLE = frozenset({GateStatus.ANSWERED, GateStatus.DENIED})
 WITHDRAWN_BECAUSE = {
     "evidence_changed": "What it asked about has changed, so it is asked again.",
-    "superseded": "Left behind by a rewind.",
-    "aborted": "The run was stopped.",
-    "deleted": "The thread was deleted.",
-    "expired": "The run expired.",
+    "left behind by a rewind": "Left behind by a rewind.",
+    "run_stopped": "The run was stopped.",
+    "run_expired": "The run expired.",
+    "run_ended": "The run ended.",
 }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agents.views.present.faces import Face, run_face
+from agents.views.present.gate import waits_on
 from agents.views.present.numbers import table_usd
 from agents.views.present.transcript import reason_words
 from sessions.core.states import RunStatus
@@ -60,7 +61,12 @@ def _doing(row: Wire) -> str:
     return reason_words(str(row.get("reason") or ""))
 
 
-def _row(row: Wire) -> ThreadRow:
+def _waits_on(row: Wire, viewer: str) -> bool:
+    gate = row.get("gate")
+    return isinstance(gate, Mapping) and waits_on(gate, viewer)
+
+
+def _row(row: Wire, viewer: str) -> ThreadRow:
     status = str(row.get("status") or "")
     micros = row.get("cost")
     is_waiting = status == RunStatus.WAITING
@@ -68,7 +74,7 @@ def _row(row: Wire) -> ThreadRow:
     return ThreadRow(
         thread_id=str(row["thread_id"]),
         title=str(row.get("title") or UNTITLED),
-        face=run_face(status, waits_on_you=bool(row.get("can_decide"))) if status else IDLE,
+        face=run_face(status, waits_on_you=_waits_on(row, viewer)) if status else IDLE,
         agent=_agent(row),
         doing=_doing(row),
         owner=str(row.get("owner") or ""),
@@ -87,9 +93,9 @@ def _order(row: ThreadRow) -> tuple[int, int, int]:
     return row.band, -row.updated_ms, 0
 
 
-def present_rows(rows: Iterable[Wire]) -> tuple[ThreadRow, ...]:
+def present_rows(rows: Iterable[Wire], *, viewer: str) -> tuple[ThreadRow, ...]:
     """Return the rows: waiting ones by deadline, then running ones, then the rest, newest first."""
-    ordered = sorted((_row(row) for row in rows), key=_order)
+    ordered = sorted((_row(row, viewer) for row in rows), key=_order)
     result: list[ThreadRow] = []
     for row in ordered:
         starts = bool(result) and result[-1].band != row.band

@@ -176,7 +176,7 @@ def present_transcript(
     for event in events:
         run_id = event.get("run_id")
         if event["kind"] == EventKind.USER_MESSAGE:
-            who = names.get(run_id or "", "") or "User"
+            who = str(event.get("by") or names.get(run_id or "") or "User")
             said = paragraphs(event.get("content"))
             items.append(Turn(event["seq"], "you", who, event["ts"], said))
         elif event["kind"] == EventKind.ASSISTANT_MESSAGE:

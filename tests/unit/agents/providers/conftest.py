@@ -23,6 +23,6 @@ def fake(server: FakeProvider) -> FakeProvider:
 
 @pytest.fixture
 async def model(fake: FakeProvider) -> AsyncIterator[ChatCompletions]:
-    adapter = ChatCompletions(profile(fake.base_url), "sk-test-secret-1")
+    adapter = ChatCompletions(profile(fake.base_url, read_timeout_seconds=10.0), "sk-test-secret-1")
     yield adapter
     await adapter.aclose()

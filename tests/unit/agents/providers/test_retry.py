@@ -139,7 +139,7 @@ async def test_one_attempt_means_one(fake: FakeProvider, model: ChatCompletions)
 async def test_stopping_early_closes_the_connection(
     fake: FakeProvider, model: ChatCompletions
 ) -> None:
-    fake.script(Step(text="some text", hang_after=300))
+    fake.script(Step(text="some text", hang_after=400))
 
     async with aclosing(stream_with_retries(model, ask(model), RETRY)) as stream:
         await anext(stream)

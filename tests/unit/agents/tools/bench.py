@@ -40,7 +40,7 @@ class Bench:
         text = self.outputs.get(output_id)
         return None if text is None else (text[offset : offset + limit], len(text))
 
-    def call(self, tool: str, ctx: ToolContext | None = None, **args: object) -> Outcome:
+    def call(self, tool: str, ctx: ToolContext | None = None, /, **args: object) -> Outcome:
         chosen = builtin_tools()[tool]
         return execute(chosen, validate(chosen, args), ctx or self.context())
 

@@ -6,6 +6,7 @@ import pytest
 
 from agents.core.tools.base import DiffLine, ToolFailed
 from agents.core.tools.registry import builtin_tools
+from agents.core.tools.write_file import WriteFileArgs
 from tests.unit.agents.tools.bench import Bench
 
 EDIT = {"path": "f", "old_string": "5", "new_string": "five"}
@@ -145,6 +146,6 @@ def test_two_spellings_of_a_path_are_one_target() -> None:
     tool = builtin_tools()["write_file"]
     spellings = ["a/b", "./a//b", "a/c/../b"]
 
-    targets = {tool.target(tool.args(path=path, content="")) for path in spellings}
+    targets = {tool.target(WriteFileArgs(path=path, content="")) for path in spellings}
 
     assert targets == {"a/b"}

@@ -102,3 +102,4 @@ def test_a_change_in_each_of_many_places_is_found_exactly() -> None:
     diff = diff_lines(old, new)
 
     assert (diff.added, diff.removed) == (400, 400)
+    assert len(diff.rows) == 400 * (1 + 1 + 3 + 3) - 3

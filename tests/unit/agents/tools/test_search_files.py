@@ -3,6 +3,9 @@ from __future__ import annotations
 import time
 
 import pytest
+import re2
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agents.core.tools.search_files import SearchFilesArgs, search
 from tests.unit.agents.tools.bench import Bench
@@ -37,6 +40,27 @@ def test_literal_and_regular_queries(
 
     expected = [f"f:{['abc', 'ABC', 'a.c', 'É'].index(line) + 1}: {line}" for line in lines]
     assert found == (expected or ["(no line matches)"])
+
+
+@given(
+    st.sampled_from(
+        ["^a", "a$", r"\Ab", r"a\z", "^$", r"\s", "[^a]", "(?-m)a$", "a.b", "(?i)A", "^b$", "a|^b"]
+    ),
+    st.lists(st.text("ab ", max_size=3), max_size=5),
+    st.sampled_from(["\n", "\r\n"]),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_file_is_searched_as_if_each_line_stood_alone(
+    bench: Bench, query: str, lines: list[str], line_end: str
+) -> None:
+    bench.put("f", line_end.join(lines))
+    pattern = re2.compile(query)
+
+    found = bench.text("search_files", query=query, regex=True).splitlines()
+
+    has_text = any(lines) or len(lines) > 1
+    hits = [f"f:{n}: {line}" for n, line in enumerate(lines, 1) if pattern.search(line)]
+    assert found == (hits if hits and has_text else ["(no line matches)"])
 
 
 def test_the_glob_and_the_path_narrow_the_search(bench: Bench) -> None:

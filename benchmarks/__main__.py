@@ -1,0 +1,33 @@
+"""Runs the benchmarks: all of them, or those named."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+
+NAMES = ("durable_step", "first_frame", "subscribers", "parked")
+
+
+def main() -> int:
+    """Each benchmark has run in a process of its own; returns 1 where one of them could not be measured."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of: {', '.join(NAMES)}")
+    names = parser.parse_args().names or list(NAMES)
+    unknown = sorted(set(names) - set(NAMES))
+    if unknown:
+        parser.error(f"there is no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
+    failed = [name for name in names if _run(name) != 0]
+    if failed:
+        print(f"could not be measured: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _run(name: str) -> int:
+    return subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
