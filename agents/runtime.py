@@ -21,9 +21,9 @@ from agents.core.ports import Ports
 from agents.core.prompt import Prompt
 from agents.core.store import Loaded
 from agents.core.tools.base import Tool, ToolContext
-from agents.core.tools.paths import WorkspaceScope, workspace_root
-from agents.core.tools.registry import builtin_tools
-from agents.core.tools.workspace import DirectoryWorkspace
+from agents.core.tools.paths import WorkspaceScope
+from agents.core.tools.registry import bound_tools
+from agents.core.tools.workspace import DirectoryWorkspace, open_workspace
 from agents.core.view import RunView
 from agents.deltas import DeltaSink, Publish
 from agents.profiles import deployment_models, provider_for
@@ -34,8 +34,6 @@ from felix_web.tenancy.scoping import tenant_snapshot
 from sessions.selectors import output_window
 
 T = TypeVar("T")
-
-READ_OUTPUT = "read_output"
 
 
 class SystemClock:
@@ -66,10 +64,8 @@ class ToolThreads:
 
 
 def agent_tools(agent: CompiledAgent) -> dict[str, Tool]:
-    """Return an agent's tools in its manifest's order, then the one that pages outputs."""
-    known = builtin_tools()
-    names = [*agent.tools, *([] if READ_OUTPUT in agent.tools else [READ_OUTPUT])]
-    return {name: known[name] for name in names}
+    """Return an agent's tools in the fixed order, with the one that pages outputs."""
+    return dict(bound_tools(agent.tools))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +77,7 @@ class Contexts:
     workspace: DirectoryWorkspace
 
     def __call__(self, call_id: str) -> ToolContext:
+        """Return the context of one call."""
         return ToolContext(
             workspace=self.workspace,
             call_id=call_id,
@@ -103,8 +100,7 @@ def contexts_for(
 ) -> Contexts:
     """Return the maker of call contexts for a thread of an agent."""
     scope = WorkspaceScope(agent.workspace_scope)
-    root = workspace_root(settings.DATA_DIR, tenant_slug, scope, thread)
-    workspace = DirectoryWorkspace(root, base=settings.DATA_DIR)
+    workspace = open_workspace(settings.DATA_DIR, tenant_slug, scope, thread)
     return Contexts(tenant_id, thread_id, workspace)
 
 

@@ -42,6 +42,12 @@ def status_at(run: Run, now: datetime) -> RunStatus:
     return RunStatus.EXPIRED if over else status
 
 
+def wire_thread(run: Run) -> str | None:
+    """Return the id of a run's thread as callers know it, or None for a hidden one."""
+    thread = run.thread
+    return None if thread.kind == ThreadKind.EPHEMERAL else thread.suffix
+
+
 def threads_page(
     *, tenant_id: int, limit: int, before: tuple[datetime, int] | None = None
 ) -> list[ThreadRow]:
@@ -63,9 +69,7 @@ def threads_page(
                 thread_id__in=[row.pk for row in page], parent_run=None, status__in=ACTIVE
             ).values_list("thread_id", "status")
         )
-    return [
-        ThreadRow(row, RunStatus(going[row.pk]) if row.pk in going else None) for row in page
-    ]
+    return [ThreadRow(row, RunStatus(going[row.pk]) if row.pk in going else None) for row in page]
 
 
 def manifest_rows(*, tenant_id: int) -> list[ManifestRow]:

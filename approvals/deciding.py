@@ -146,7 +146,7 @@ def _say(gate: Gate, principal: Principal, said: Said) -> None:
         decision=said.decision.value,
         note=said.note,
         edited_args=said.edited.args if said.edited else None,
-        digest=gate.digest,
+        digest=said.edited.contract.digest if said.edited else gate.digest,
     )
 
 

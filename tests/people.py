@@ -36,9 +36,7 @@ def member(name: str) -> Membership:
     return mine.get()
 
 
-def key_of(
-    name: str, *, scopes: Iterable[str] = ("*",), key_name: str = "", **more: object
-) -> str:
+def key_of(name: str, *, scopes: Iterable[str] = ("*",), key_name: str = "", **more: object) -> str:
     """Return the secret of a new key that the person owns."""
     owner = member(name)
     count = owner.keys.count()
@@ -51,7 +49,9 @@ def key_of(
     )
 
 
-def ownerless_key(*, slug: str = TEAM, scopes: Iterable[str] = ("*",), key_name: str = "bot") -> str:
+def ownerless_key(
+    *, slug: str = TEAM, scopes: Iterable[str] = ("*",), key_name: str = "bot"
+) -> str:
     """Return the secret of a new key that nobody owns."""
     return create_key(tenant=tenant(slug), name=key_name, scopes=scopes)
 

@@ -15,6 +15,7 @@ from agents.core.controls.front import evaluate
 from agents.core.executing import (
     batch_of,
     denial,
+    heed_stop,
     needs_own_start,
     riding_starts,
     run_call,
@@ -83,9 +84,9 @@ class Driver:
                 case CallModel():
                     if not await self._call_model():
                         return
-                case RunCalls(calls):
-                    await self._run_calls(calls)
-                case Wait():
+                case RunCalls(calls) if await self._run_calls(calls):
+                    pass
+                case RunCalls() | Wait():
                     if await self.ports.store.park():
                         return
                     self.view.take_gates(await self.ports.store.gates())
@@ -122,10 +123,10 @@ class Driver:
         reach("after_message")
         return True
 
-    async def _run_calls(self, calls: Sequence[Call]) -> None:
-        """Put the calls through the controls, then do one thing.
+    async def _run_calls(self, calls: Sequence[Call]) -> bool:
+        """Put the calls through the controls; then close what is denied, or ask, or run.
 
-        Close what is denied, ask, or run what may run.
+        False: all of them must wait.
         """
         verdicts = await self._evaluate(calls)
         refused = [denial(verdict) for verdict in verdicts if isinstance(verdict, Deny)]
@@ -135,42 +136,41 @@ class Driver:
         elif drafts:
             self.view.take_gates(await self.ports.store.ask(drafts))
         else:
-            await self._execute(verdicts)
+            return await self._execute(verdicts)
+        return True
 
     async def _evaluate(self, calls: Sequence[Call]) -> list[Verdict]:
         return await self.ports.threads.run(partial(evaluate, calls, self.view, self.policy))
 
-    async def _execute(self, verdicts: Sequence[Verdict]) -> None:
+    async def _execute(self, verdicts: Sequence[Verdict]) -> bool:
         allowed = [verdict for verdict in verdicts if isinstance(verdict, Allow)]
         batch = batch_of(allowed, parallel=self.parallel)
         if batch and needs_own_start(batch[0]) and not await self._start(batch[0]):
-            return
+            return True
         reach("before_call")
         if len(batch) == 1:
-            result = await self._run(batch[0])
+            result = await run_call(batch[0], self.ports)
             await self._close([result], riding_starts(allowed[1:], parallel=self.parallel))
-            return
-        running = [asyncio.ensure_future(self._run(candidate)) for candidate in batch]
+            return True
+        running = [asyncio.ensure_future(run_call(candidate, self.ports)) for candidate in batch]
         try:
             for done in asyncio.as_completed(running):
                 await self._close([await done])
         finally:
             for task in running:
                 task.cancel()
+        return bool(batch)
 
     async def _start(self, candidate: Candidate) -> bool:
         try:
             self.take(await self.ports.store.start(start_of(candidate)))
         except GateSpent:
+            self.policy = self.policy.without(candidate.grant)
             self.view.take_gates(await self.ports.store.gates())
             return False
         return True
 
-    async def _run(self, candidate: Candidate) -> CallClosed:
-        result = await run_call(candidate, self.ports)
-        reach("after_call")
-        return result
-
     async def _close(self, ends: Sequence[CallClosed], starts: Sequence[Start] = ()) -> None:
         self.take(await self.ports.store.result(ends, starts))
         reach("after_result")
+        heed_stop()

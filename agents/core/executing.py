@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -12,8 +13,9 @@ from agents.core.ports import Ports
 from agents.core.store import CallClosed, Start
 from agents.core.tools.base import Outcome, Tool, ToolArgs, ToolContext
 from agents.core.tools.dispatch import execute
-from agents.core.tools.window import storable, window
+from agents.core.tools.window import DEFAULT_LIMIT, storable, window
 from felix_web.common.digests import digest
+from felix_web.common.faults import reach
 from felix_web.common.ids import new_id
 from sessions.core.events import EventKind, NewEvent
 
@@ -30,7 +32,7 @@ def start_of(candidate: Candidate) -> Start:
         "tool_digest": candidate.tool.digest,
         "args_digest": digest(args),
     }
-    if gate is not None and gate.edited_args is not None:
+    if args != candidate.call.args:
         payload["edited_args"] = args
     event = NewEvent(EventKind.CALL_STARTED, payload, call_id=candidate.call.call_id)
     grant = candidate.grant
@@ -72,6 +74,13 @@ def riding_starts(verdicts: Sequence[Verdict], *, parallel: bool) -> list[Start]
     return [start_of(candidate) for candidate in batch] if fits else []
 
 
+def heed_stop() -> None:
+    """Return unless a stop came while a call was let end: its result is committed, so end now."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 def _side_by_side(candidate: Candidate) -> bool:
     return candidate.tool.is_replay_safe and candidate.gate is None
 
@@ -79,9 +88,11 @@ def _side_by_side(candidate: Candidate) -> bool:
 async def run_call(candidate: Candidate, ports: Ports) -> CallClosed:
     """Run the call's body on a thread and return how it ended.
 
-    A cancelled caller waits `GRACE_SECONDS` for the body, which is told to stop, and is then given
-    its outcome as the `closed` attribute of the CancelledError, so that an effect that happened is
-    recorded.
+    A cancelled caller tells the body to stop and waits `GRACE_SECONDS` for its outcome, so that an
+    effect that happened is recorded; it must call `heed_stop` once it is.
+
+    Raises:
+        CancelledError: the body had not ended by then.
     """
     tool, args = candidate.tool, candidate.args
     context = ports.tool_context(candidate.call.call_id)
@@ -90,6 +101,7 @@ async def run_call(candidate: Candidate, ports: Ports) -> CallClosed:
         context.preimage = candidate.gate.contract.preimage or None
     started_ms = ports.clock.now_ms()
     outcome = await _outlive_a_stop(tool, args, context, ports)
+    reach("after_call")
     return closed(candidate, outcome, started_ms=started_ms)
 
 
@@ -101,10 +113,19 @@ async def _outlive_a_stop(
         return await asyncio.shield(body)
     except asyncio.CancelledError:
         context.cancelled.set()
-        done, _ = await asyncio.wait({body}, timeout=GRACE_SECONDS)
-        if not done:
+        await _grace(body)
+        if not body.done():
             raise
         return body.result()
+
+
+async def _grace(body: asyncio.Future[Outcome]) -> None:
+    """The body has ended, or its time is over. A stop said again does not cut the time short."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + GRACE_SECONDS
+    while not body.done() and (left := until - loop.time()) > 0:
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait({body}, timeout=left)
 
 
 def closed(candidate: Candidate, outcome: Outcome, *, started_ms: int | None = None) -> CallClosed:
@@ -114,7 +135,8 @@ def closed(candidate: Candidate, outcome: Outcome, *, started_ms: int | None = N
     """
     output_id = new_id("out")
     text = storable(outcome.text)
-    shown = window(text, output_id=output_id)
+    limit = candidate.tool.window_chars if candidate.is_sound else DEFAULT_LIMIT
+    shown = window(text, limit=limit, output_id=output_id)
     is_cut = shown != text
     return CallClosed(
         call_id=candidate.call.call_id,

@@ -6,12 +6,13 @@ after the gates the run waits for; the end of a run after all of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agents.live.items import Item, RunRow, end_item, run_item, usage_item
+from approvals.core.gate import GateStatus
 from sessions.core.events import EventKind
-from sessions.core.frames import FrameType
 from sessions.core.states import RunStatus
 
 CONSUMING = (EventKind.CALL_STARTED, EventKind.TOOL_RESULT)
@@ -49,11 +50,15 @@ def arranged(found: Found) -> list[Item]:
 
 
 def _segment(row: RunRow, events: Sequence[Item], gates: list[Item]) -> Iterator[Item]:
-    status = row.state.status
+    run_id, status = row.state.run_id, row.state.status
+    asked = _asked_here(events)
+    yield from _taken(
+        gates, lambda gate: gate.run_id == run_id and gate.frame["call_id"] not in asked and _is_settled(gate)
+    )
     if status in AT_WORK:
         yield run_item(row)
     yield from _events(events, gates, row)
-    yield from _taken(gates, row.state.run_id, None)
+    yield from _taken(gates, lambda gate: gate.run_id == run_id)
     if status not in AT_WORK:
         yield run_item(row)
     if not status.is_active:
@@ -62,35 +67,40 @@ def _segment(row: RunRow, events: Sequence[Item], gates: list[Item]) -> Iterator
 
 def _events(events: Sequence[Item], gates: list[Item], row: RunRow | None) -> Iterator[Item]:
     """The usage goes behind the run's newest answer, or behind all of it where there is none."""
-    newest = None
-    if row is not None:
-        answers = [item for item in events if _is_answer(item, row.state.run_id)]
-        newest = answers[-1] if answers else None
+    metered = row if row is not None and any(row.usage_place[1:]) else None
+    answers = [item for item in events if metered and _is_answer(item, metered.state.run_id)]
     for item in events:
-        if item.frame["kind"] in CONSUMING and item.run_id is not None:
-            yield from _taken(gates, item.run_id, item.frame.get("call_id"))
+        yield from _taken(gates, partial(_is_consumed, item))
         yield item
-        if row is not None and item is newest:
-            yield usage_item(row)
-    if row is not None and newest is None:
-        yield usage_item(row)
+        if metered and answers and item is answers[-1]:
+            yield usage_item(metered)
+    if metered and not answers:
+        yield usage_item(metered)
 
 
 def _is_answer(item: Item, run_id: str) -> bool:
     return item.run_id == run_id and item.frame["kind"] == EventKind.ASSISTANT_MESSAGE
 
 
-def _taken(gates: list[Item], run_id: str, call_id: str | None) -> list[Item]:
-    """Take the run's gates, or those of one call that wait no more, out of the list, and return them."""
-    taken = [
-        gate
-        for gate in gates
-        if gate.run_id == run_id
-        and (call_id is None or (gate.frame["call_id"] == call_id and not _waits(gate)))
-    ]
-    gates[:] = [gate for gate in gates if gate not in taken]
+def _asked_here(events: Sequence[Item]) -> set[str]:
+    """Return the calls that these events propose."""
+    return {call["id"] for item in events for call in item.frame.get("tool_calls") or ()}
+
+
+def _is_settled(gate: Item) -> bool:
+    return bool(gate.frame["status"] != GateStatus.WAITING)
+
+
+def _is_consumed(event: Item, gate: Item) -> bool:
+    return (
+        event.frame["kind"] in CONSUMING
+        and (gate.run_id, gate.frame["call_id"]) == (event.run_id, event.frame.get("call_id"))
+        and _is_settled(gate)
+    )
+
+
+def _taken(gates: list[Item], belongs: Callable[[Item], bool]) -> list[Item]:
+    """Take the gates that belong here out of the list, and return them."""
+    taken = [gate for gate in gates if belongs(gate)]
+    gates[:] = [gate for gate in gates if not belongs(gate)]
     return taken
-
-
-def _waits(gate: Item) -> bool:
-    return gate.kind is FrameType.GATE and gate.frame["status"] == "waiting"

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import F
+
 from agents.core.limits import Limits
-from agents.core.store import GrantView, Loaded
+from agents.core.store import GrantView, LeaseLost, Loaded
 from agents.core.view import RunFacts
+from agents.services.closing import close_run
 from agents.services.driving import Claim
 from approvals.selectors import gates_of_run, live_grants
-from approvals.services import expire_gates, withdraw_gates
-from felix_web.audit.services import audit_row, record
+from approvals.services import expire_gates
 from felix_web.tenancy.auth import present_authority
 from felix_web.tenancy.scoping import system_scope, tenant_scope, tenant_snapshot
 from sessions.core.states import RunMode, RunStatus, StopReason
 from sessions.models import Run
 from sessions.selectors import branch_events, branch_of
-from sessions.services.runs import MAX_FRUITLESS_CLAIMS, claim_run, end_run
+from sessions.services.runs import MAX_FRUITLESS_CLAIMS, claim_run, end_run, hold_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,6 @@ def _refusal(run: Run, *, has_starter: bool) -> tuple[RunStatus, str, str] | Non
 
 
 def _give_up(run: Run, status: RunStatus, reason: str, message: str) -> None:
-    withdraw_gates(run_id=run.pk, because=reason)
     end_run(
         run_id=run.pk,
         status=status,
@@ -79,21 +80,24 @@ def _give_up(run: Run, status: RunStatus, reason: str, message: str) -> None:
         reason=reason,
         error={"code": reason, "message": message},
     )
-    record(
-        audit_row(
-            tenant_id=run.tenant_id,
-            act="run_finished",
-            run_id=run.pk,
-            subject=run.pk,
-            reason=reason,
-        )
-    )
+    close_run(run, because=reason, status=status, stop_reason=StopReason.ERROR, reason=reason)
 
 
 def load_run(*, claimed: Claimed, limits: Limits) -> Loaded:
-    """Return the claimed run as it is stored: its branch, gates and grants, read at one moment."""
+    """Return the claimed run as it is stored: its branch, gates and grants, read at one moment.
+
+    Raises:
+        LeaseLost: it is another's by now. If that one parked it, gates settled here would wake
+            nobody.
+
+    Locks: the run's row, while gates whose time is over are settled.
+    """
     run, claim = claimed.run, claimed.claim
     with tenant_scope(claim.tenant_id):
+        # Reading is no progress: the count of fruitless claims stays.
+        fruitless = F("fruitless_claims")
+        if not hold_run(run_id=claim.run_id, fence=claim.fence, fruitless_claims=fruitless):
+            raise LeaseLost()
         expire_gates(run_id=claim.run_id)
     with tenant_snapshot(claim.tenant_id):
         branch = branch_of(thread_id=claim.thread_id, number=claim.branch)

@@ -29,6 +29,8 @@ def close_open_calls(*, thread_id: int, branch: int, started_too: bool = True) -
         Event.objects.filter(
             thread_id=thread_id,
             kind=EventKind.CALL_STARTED,
+            # An id is unique within its run; another branch may hold a call of the same id.
+            run_id__in={run_id for _, _, run_id in calls},
             call_id__in=[call_id for call_id, _, _ in calls],
         ).values_list("call_id", flat=True)
     )
@@ -47,18 +49,30 @@ def _closed(call_id: str, tool: str, *, is_started: bool) -> NewEvent:
     return NewEvent(EventKind.TOOL_RESULT, payload, call_id=call_id)
 
 
-def close_run(run: Run, *, because: str, status: RunStatus, reason: str) -> None:
+def close_run(
+    run: Run,
+    *,
+    because: str,
+    status: RunStatus,
+    stop_reason: StopReason,
+    reason: str,
+    is_driven: bool = False,
+) -> None:
     """What an ended run left open is closed, and its log says how it ended.
+
+    Args:
+        because: What its withdrawn gates say.
+        is_driven: A driver may still bring the true result of a call it runs; such a call stays
+            open.
 
     Locks: the run's row, held by the caller; takes the thread's.
     """
     Thread.objects.select_for_update().get(pk=run.thread_id)
     withdraw_gates(run_id=run.pk, because=because)
-    is_driven = run.status == RunStatus.RUNNING
     closing = close_open_calls(
         thread_id=run.thread_id, branch=run.branch, started_too=not is_driven
     )
-    said = {"status": status.value, "reason": reason, "stop_reason": StopReason.ABORTED.value}
+    said = {"status": status.value, "reason": reason, "stop_reason": stop_reason.value}
     append(
         tenant_id=run.tenant_id,
         thread_id=run.thread_id,

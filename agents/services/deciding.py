@@ -259,9 +259,7 @@ def _ask_again(principal: Principal, gate_id: str) -> None:
         run_id = _loaded(principal, gate_id).run_id
         lock_run(run_id=run_id)
         gate = _loaded(principal, gate_id)
-        settle_gate(
-            gate=gate, status=GateStatus.WITHDRAWN, by=BY_FELIX, because="evidence_changed"
-        )
+        settle_gate(gate=gate, status=GateStatus.WITHDRAWN, by=BY_FELIX, because="evidence_changed")
         wake_when_settled(run_id=run_id)
 
 

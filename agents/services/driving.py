@@ -31,7 +31,7 @@ from sessions.bells import ring_thread
 from sessions.core.events import Event, EventKind, NewEvent
 from sessions.core.states import RunStatus
 from sessions.models import Event as EventRow
-from sessions.models import ModelRequest, Output, Run
+from sessions.models import ModelRequest, Output, Run, Thread
 from sessions.services.log import append
 from sessions.services.runs import end_run, hold_run, hold_stopped_run, park_run
 
@@ -157,8 +157,22 @@ def result(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) ->
     Long outputs stand beside it.
 
     On a stopped run a result is taken too, but only one for a call that has none: one call, one
-    result. A later one goes to the audit alone.
+    result. A later one goes to the audit alone, and so does what a stale driver brings: evidence
+    for settling the call (decisions 3.5).
+
+    Raises:
+        LeaseLost: the run is another's; nothing of it was changed.
     """
+    try:
+        return _take_results(claim, ends, starts)
+    except LeaseLost:
+        ran = [end for end in ends if end.started_ms is not None]
+        with tenant_scope(claim.tenant_id):
+            record(*[_result_audit(claim, end, "late_result") for end in ran])
+        raise
+
+
+def _take_results(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) -> list[Event]:
     with _held(claim, or_stopped=True) as is_running:
         taken, late = (list(ends), []) if is_running else _split_late(claim, ends)
         outputs = [_output_row(claim, end) for end in taken if end.full_text]
@@ -176,6 +190,8 @@ def result(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) ->
 def _split_late(
     claim: Claim, ends: Sequence[CallClosed]
 ) -> tuple[list[CallClosed], list[CallClosed]]:
+    # A send closes what a stopped run left open, under the thread's lock: look only after it.
+    Thread.objects.select_for_update().get(pk=claim.thread_id)
     closed = set(
         EventRow.objects.filter(
             thread_id=claim.thread_id,

@@ -5,21 +5,26 @@ What stops a run from outside, in one transaction each (decisions 3.4, 3.10).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
 from agents.services.closing import close_run
 from agents.services.sending import NotAnOperator
 from felix_web.audit.services import audit_row, record
 from felix_web.common.errors import NotFound
 from felix_web.tenancy.principal import Principal
-from felix_web.tenancy.scoping import tenant_scope
+from felix_web.tenancy.scoping import database_now, tenant_scope
 from sessions.bells import ring_thread
 from sessions.core.events import EventKind, NewEvent
 from sessions.core.states import RunStatus, StopReason
 from sessions.models import Run, Thread
-from sessions.models.run import ACTIVE
 from sessions.selectors import active_run
 from sessions.services.log import append
 from sessions.services.runs import end_run, lock_run
 from sessions.services.threads import open_branch
+
+T = TypeVar("T")
 
 
 def abort_run(*, principal: Principal, thread: Thread) -> Run | None:
@@ -32,12 +37,14 @@ def abort_run(*, principal: Principal, thread: Thread) -> Run | None:
     Locks: run, thread, gate.
     """
     _need_operator(principal)
-    with tenant_scope(principal.tenant_id):
-        run = _locked_active(thread)
-        if run is None:
-            return None
-        _stop(run, StopReason.ABORTED, "aborted", because="run_stopped")
-        _audit(principal, "run_aborted", run.pk, thread)
+    return _with_active(principal, thread, partial(_abort, principal))
+
+
+def _abort(principal: Principal, run: Run | None, thread: Thread) -> Run | None:
+    if run is None:
+        return None
+    _stop(run, StopReason.ABORTED, "aborted", because="run_stopped")
+    _audit(principal, "run_aborted", run.pk, thread)
     run.refresh_from_db()
     return run
 
@@ -54,25 +61,27 @@ def rewind(*, principal: Principal, thread: Thread, after_seq: int) -> Thread:
     Locks: run, thread, gate.
     """
     _need_operator(principal)
-    with tenant_scope(principal.tenant_id):
-        run = _locked_active(thread)
-        if run is not None:
-            _stop(run, StopReason.SUPERSEDED, "superseded", because="left behind by a rewind")
-        locked = Thread.objects.select_for_update().get(pk=thread.pk)
-        branch = open_branch(thread=locked, after_seq=after_seq)
-        said = {"branch_id": branch.number, "from_seq": after_seq, "epoch": locked.leaf_epoch}
-        append(
-            tenant_id=principal.tenant_id,
-            thread_id=thread.pk,
-            branch=branch.number,
-            leaf_epoch=locked.leaf_epoch,
-            run_id=None,
-            events=[NewEvent(EventKind.REWOUND, said)],
-        )
-        _audit(principal, "thread_rewound", run.pk if run else "", thread)
-        ring_thread(thread.pk)
-        locked.refresh_from_db()
-    return locked
+    return _with_active(principal, thread, partial(_rewind, principal, after_seq))
+
+
+def _rewind(principal: Principal, after_seq: int, run: Run | None, thread: Thread) -> Thread:
+    if run is not None:
+        _stop(run, StopReason.SUPERSEDED, "superseded", because="left behind by a rewind")
+        thread.refresh_from_db()
+    branch = open_branch(thread=thread, after_seq=after_seq)
+    said = {"branch_id": branch.number, "from_seq": after_seq, "epoch": thread.leaf_epoch}
+    append(
+        tenant_id=principal.tenant_id,
+        thread_id=thread.pk,
+        branch=branch.number,
+        leaf_epoch=thread.leaf_epoch,
+        run_id=None,
+        events=[NewEvent(EventKind.REWOUND, said)],
+    )
+    _audit(principal, "thread_rewound", run.pk if run else "", thread)
+    ring_thread(thread.pk)
+    thread.refresh_from_db()
+    return thread
 
 
 def _need_operator(principal: Principal) -> None:
@@ -80,27 +89,38 @@ def _need_operator(principal: Principal) -> None:
         raise NotAnOperator()
 
 
-def _locked_active(thread: Thread) -> Run | None:
-    """Return the thread's active run with its row locked.
+def _with_active(
+    principal: Principal, thread: Thread, work: Callable[[Run | None, Thread], T]
+) -> T:
+    """Return what the work returns: one transaction, with the active run, if any, and the thread.
 
-    Starts over where another became active meanwhile.
+    A send may make another run active after the look and before the thread is locked. Then it
+    starts over in a new transaction, since a run is never locked after its thread.
 
-    Locks: the run's row.
+    Locks: the run's row, then the thread's.
     """
     while True:
-        seen = active_run(thread_id=thread.pk)
-        if seen is None:
-            return None
-        run = lock_run(run_id=seen.pk)
-        if run is not None and run.status in ACTIVE:
-            return run
-        if run is None:
-            raise NotFound("There is no such thread.")
+        with tenant_scope(principal.tenant_id):
+            seen = active_run(thread_id=thread.pk)
+            run = lock_run(run_id=seen.pk) if seen is not None else None
+            locked = Thread.objects.select_for_update().filter(pk=thread.pk).first()
+            if locked is None:
+                raise NotFound("There is no such thread.")
+            if active_run(thread_id=thread.pk) == run:
+                return work(run, locked)
 
 
 def _stop(run: Run, stop_reason: StopReason, reason: str, *, because: str) -> None:
+    has_lease = run.lease_until is not None and run.lease_until >= database_now()
     end_run(run_id=run.pk, status=RunStatus.STOPPED, stop_reason=stop_reason, reason=reason)
-    close_run(run, because=because, status=RunStatus.STOPPED, reason=reason)
+    close_run(
+        run,
+        because=because,
+        status=RunStatus.STOPPED,
+        stop_reason=stop_reason,
+        reason=reason,
+        is_driven=has_lease and run.status == RunStatus.RUNNING,
+    )
 
 
 def _audit(principal: Principal, act: str, run_id: str, thread: Thread) -> None:

@@ -8,16 +8,16 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from agents.services.closing import close_run
 from approvals.core.gate import GateStatus
-from approvals.models import Gate
+from approvals.models import Gate, Grant
 from approvals.services import expire_gates, wake_when_settled
 from felix_web.common.doorbell import doorbell
 from felix_web.tenancy.scoping import database_now, system_scope, tenant_scope
 from sessions.core.states import RunStatus, StopReason
-from sessions.models import Run, Thread, ThreadKind
+from sessions.models import IdempotencyKey, Run, Thread, ThreadKind
 from sessions.models.run import ACTIVE
 from sessions.services.runs import end_run, lock_run
 
@@ -30,9 +30,9 @@ def sweep() -> None:
     """Deadlines that passed are settled, and every run that can be claimed has been rung for."""
     expire_due_gates()
     expire_due_runs()
-    delete_swept_threads()
     for claim in claimable_runs():
         _ring_once(claim)
+    delete_swept_threads()
 
 
 _rung_at: dict[tuple[str, int], float] = {}
@@ -95,7 +95,7 @@ def expire_due_runs() -> None:
 
 def _expire(run_id: str) -> None:
     run = lock_run(run_id=run_id)
-    if run is None or run.status not in ACTIVE:
+    if run is None or run.status not in ACTIVE or _is_driven(run):
         return
     text = "The run's time was over before it ended."
     ended = end_run(
@@ -106,15 +106,40 @@ def _expire(run_id: str) -> None:
         error={"code": "run_expired", "message": text},
     )
     if ended:
-        close_run(run, because="run_expired", status=RunStatus.EXPIRED, reason="expired")
+        close_run(
+            run,
+            because="run_expired",
+            status=RunStatus.EXPIRED,
+            stop_reason=StopReason.LIMIT,
+            reason="expired",
+        )
+
+
+def _is_driven(run: Run) -> bool:
+    """Return whether its lease was renewed between the look and the lock."""
+    has_lease = run.lease_until is not None and run.lease_until >= database_now()
+    return has_lease and run.status == RunStatus.RUNNING
 
 
 def delete_swept_threads() -> None:
-    """Hidden threads of requests without a thread are gone an hour after their run's end."""
+    """Hidden threads of requests without a thread are gone an hour after their run's end.
+
+    One stays while a key points to its run, so that a resent message never runs twice (L10), and
+    while a grant that was given there is live.
+    """
     with system_scope():
-        limit = database_now() - timedelta(seconds=EPHEMERAL_SECONDS)
-        old = Thread.objects.filter(kind=ThreadKind.EPHEMERAL, updated_at__lt=limit).exclude(
-            runs__status__in=ACTIVE
+        now = database_now()
+        limit = now - timedelta(seconds=EPHEMERAL_SECONDS)
+        keys = IdempotencyKey.objects.filter(run__thread=OuterRef("pk"), expires_at__gt=now)
+        grants = Grant.objects.filter(
+            gate__thread=OuterRef("pk"), revoked_at=None, expires_at__gt=now
+        )
+        old = (
+            Thread.objects.filter(kind=ThreadKind.EPHEMERAL, updated_at__lt=limit)
+            .exclude(runs__status__in=ACTIVE)
+            .exclude(Exists(keys))
+            .exclude(Exists(grants))
         )
         ids = list(old.values_list("pk", flat=True)[:AT_ONCE])
+        Grant.objects.filter(gate__thread__in=ids).delete()
         Thread.objects.filter(pk__in=ids).delete()

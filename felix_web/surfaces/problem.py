@@ -134,9 +134,7 @@ def problem_response(error: Exception) -> HttpResponse:
     """Return the answer for an error. One that Felix cannot name is logged and answered without a word about it."""
     named = named_error(error)
     if named is None:
-        log.error(
-            "request_crashed", extra={"error": type(error).__name__}, exc_info=error
-        )
+        log.error("request_crashed", extra={"error": type(error).__name__}, exc_info=error)
         body = _internal()
     else:
         body = problem_of(named)

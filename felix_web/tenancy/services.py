@@ -15,6 +15,7 @@ from felix_web.common.ids import new_secret
 from felix_web.tenancy.models import SLUG, ApiKey, Membership, Role, Tenant, User
 from felix_web.tenancy.scoping import system_scope, tenant_scope
 
+RESERVED = frozenset({"deployment"})  # the folder of the deployment's own workspace
 READABLE = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -45,6 +46,8 @@ def create_tenant(*, slug: str, name: str = "") -> Tenant:
         InvalidInput: the slug is not lower-case letters, digits and hyphens.
         AlreadyExists: there is one with this slug.
     """
+    if slug in RESERVED:
+        raise InvalidInput(f"The slug {slug} is Felix's own. Choose another.")
     try:
         SLUG(slug)
     except ValidationError as error:

@@ -71,7 +71,7 @@ def open_branch(*, thread: Thread, after_seq: int) -> Branch:
     """
     parent = Branch.objects.get(thread=thread, number=thread.active_branch)
     kept = kept_ranges(parent.ranges, after_seq)
-    if after_seq >= 0 and not _holds(thread, kept, after_seq):
+    if after_seq != -1 and not _holds(thread, kept, after_seq):
         raise UnknownEvent()
     newest = Branch.objects.filter(thread=thread).order_by("-number").first()
     number = (newest.number if newest else 0) + 1

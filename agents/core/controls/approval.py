@@ -8,6 +8,7 @@ from __future__ import annotations
 from agents.core.controls.base import Allow, Ask, Candidate, Deny, Later, Verdict
 from agents.core.store import GrantView
 from agents.core.tools.base import Evidence, Outcome, ToolFailed
+from agents.core.tools.dispatch import present
 from approvals.core.gate import Contract, GateDraft, GateKind, GateStatus, GateView
 from approvals.core.rules import ApprovalRule, rule_for
 from felix_web.common.digests import digest
@@ -73,14 +74,18 @@ def _approved(candidate: Candidate, gate: GateView) -> Verdict | None:
     return Allow(candidate)
 
 
-def contract_of(candidate: Candidate, *, principal: str) -> Contract:
+def contract_of(candidate: Candidate, *, principal: str, preimage: str | None = None) -> Contract:
     """Return what an approval of the call would be bound to, as the world is now.
+
+    Args:
+        preimage: Of the state that its evidence shows; None means it is read now.
 
     Raises:
         ToolFailed: the pre-image cannot be read.
     """
     tool, args, facts = candidate.tool, candidate.args, candidate.view.facts
-    context = candidate.policy.context(candidate.call.call_id)
+    if preimage is None and tool.preimage is not None:
+        preimage = tool.preimage(args, candidate.policy.context(candidate.call.call_id))
     return Contract(
         tenant_id=facts.tenant_id,
         run_id=facts.run_id,
@@ -90,18 +95,22 @@ def contract_of(candidate: Candidate, *, principal: str) -> Contract:
         tool_digest=tool.digest,
         manifest=facts.manifest,
         manifest_version=facts.manifest_version,
-        preimage=tool.preimage(args, context) if tool.preimage else "",
+        preimage=preimage or "",
         principal=principal,
     )
 
 
 def _draft(candidate: Candidate, rule: ApprovalRule) -> GateDraft:
     facts = candidate.view.facts
+    context = candidate.policy.context(candidate.call.call_id)
+    shown = present(candidate.tool, candidate.args, context)
+    evidence = shown.evidence or Evidence(title="What will run", target=candidate.target)
+    principal = facts.principal if rule.bind_principal else ""
     return GateDraft(
         kind=GateKind.APPROVAL,
-        contract=contract_of(candidate, principal=facts.principal if rule.bind_principal else ""),
+        contract=contract_of(candidate, principal=principal, preimage=shown.preimage),
         args=candidate.args_json,
-        evidence=_evidence(candidate).as_json(),
+        evidence=evidence.as_json(),
         rule_id=rule.id,
         reason=rule.description,
         ttl_seconds=rule.ttl(durable=facts.mode is RunMode.DURABLE),
@@ -111,13 +120,6 @@ def _draft(candidate: Candidate, rule: ApprovalRule) -> GateDraft:
         extendable=rule.extendable,
         one_shot=rule.one_shot,
     )
-
-
-def _evidence(candidate: Candidate) -> Evidence:
-    tool = candidate.tool
-    if tool.evidence is None:
-        return Evidence(title="What will run", target=candidate.target)
-    return tool.evidence(candidate.args, candidate.policy.context(candidate.call.call_id))
 
 
 def _grant(candidate: Candidate, rule: ApprovalRule) -> GrantView | None:
@@ -137,7 +139,7 @@ def _grant(candidate: Candidate, rule: ApprovalRule) -> GrantView | None:
 
 def _depends_on_earlier(candidate: Candidate) -> bool:
     """Return whether an earlier unfinished call may change what a reviewer would see."""
-    target = candidate.target
+    target = candidate.target if candidate.tool.preimage is not None else ""
     return bool(target) and any(
         other.target == target and not other.tool.read_only for other in candidate.ahead
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agents.core.controls.base import Candidate, Deny, Verdict
 from agents.core.tools.base import Outcome, ToolFailed
 from agents.core.tools.dispatch import validate
+from approvals.core.gate import GateKind
 
 
 def arguments(candidate: Candidate) -> Verdict | None:
     """The call's tool and validated arguments are known, or it is denied with what is wrong.
 
-    A reviewer's edited arguments stand in for the model's, and are judged the same way.
+    A reviewer's edited arguments stand in for the model's, also where the edited call is asked
+    about again, and are judged the same way.
     """
     call = candidate.call
     tool = candidate.policy.tools.get(call.tool)
@@ -22,11 +26,16 @@ def arguments(candidate: Candidate) -> Verdict | None:
         )
     if call.args_error:
         return Deny(candidate, Outcome.failed("invalid_arguments", call.args_error))
-    gate = candidate.view.gates.get(call.call_id)
-    edited = gate.edited_args if gate is not None else None
     try:
-        candidate.args = validate(tool, call.args if edited is None else edited)
+        candidate.args = validate(tool, _asked_about(candidate))
     except ToolFailed as error:
         return Deny(candidate, Outcome.failed(error.code, error.message))
     candidate.tool, candidate.is_sound = tool, True
     return None
+
+
+def _asked_about(candidate: Candidate) -> dict[str, Any]:
+    gate = candidate.view.gates.get(candidate.call.call_id)
+    if gate is None or gate.kind is not GateKind.APPROVAL:
+        return candidate.call.args
+    return gate.args if gate.edited_args is None else gate.edited_args

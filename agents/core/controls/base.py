@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.core.store import GrantView
@@ -23,20 +23,27 @@ class Policy:
     grants: Sequence[GrantView]
     context: Callable[[str], ToolContext]
 
+    def without(self, grant: GrantView | None) -> Policy:
+        """Return the policy without a grant that does not hold any more; itself for None."""
+        if grant is None:
+            return self
+        return replace(self, grants=[one for one in self.grants if one != grant])
+
 
 @dataclass(slots=True)
 class Candidate:
     """One call on its way through the front half. A stage may fill in what the next ones need.
 
     `tool` and `args` exist once the first stage found the call sound (`is_sound`). `ahead` are the
-    earlier unfinished calls of the same message; `allowed_before` counts those let pass just now.
+    earlier unfinished calls of the same message; `claimed_before` counts what comes before the call
+    for the run's limit: those, and the calls that a person is being asked about.
     """
 
     call: Call
     view: RunView
     policy: Policy
     ahead: Sequence[Candidate]
-    allowed_before: int
+    claimed_before: int
     is_sound: bool = False
     tool: Tool = field(init=False)
     args: ToolArgs = field(init=False)

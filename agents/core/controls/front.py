@@ -25,15 +25,23 @@ def evaluate(calls: Sequence[Call], view: RunView, policy: Policy) -> list[Verdi
     """
     verdicts: list[Verdict] = []
     ahead: list[Candidate] = []
-    allowed = 0
+    asked = _asked_besides(calls, view)
     for call in calls:
-        candidate = Candidate(call, view, policy, tuple(ahead), allowed)
+        candidate = Candidate(call, view, policy, tuple(ahead), asked + len(ahead))
         verdict = _judge(candidate)
         verdicts.append(verdict)
         if not isinstance(verdict, Deny):
             ahead.append(candidate)
-        allowed += isinstance(verdict, Allow)
     return verdicts
+
+
+def _asked_besides(calls: Sequence[Call], view: RunView) -> int:
+    """Return how many other calls of the message a person is asked about.
+
+    They keep their place in the run's limit, so that nobody is asked about a call in vain.
+    """
+    judged = {call.call_id for call in calls}
+    return sum(view.waits(call) for call in view.open_calls.values() if call.call_id not in judged)
 
 
 def _judge(candidate: Candidate) -> Verdict:

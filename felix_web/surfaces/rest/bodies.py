@@ -13,7 +13,7 @@ from ninja.parser import Parser
 from felix_web.common.errors import InvalidInput
 
 
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class MalformedJson(InvalidInput):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -40,9 +40,11 @@ from felix_web.surfaces.rest.stream import sse
 from felix_web.surfaces.rest.translate import REPLAYED, accepted_json, answer, run_state_json
 from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import database_now, tenant_snapshot
-from sessions.models import Thread
 from sessions.selectors import run_by_token, thread_for
 from sessions.services.threads import check_thread_id
+
+if TYPE_CHECKING:
+    from sessions.models import Thread
 
 LONGEST_WAIT_SECONDS = 300.0
 

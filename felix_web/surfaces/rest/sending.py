@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
 
@@ -16,9 +16,11 @@ from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import database_now, tenant_snapshot
 from sessions.core.states import RunMode, RunStatus
 from sessions.errors import IdempotencyInProgress
-from sessions.models import Run
 from sessions.selectors import run_by_token
 from sessions.services.idempotency import check_key
+
+if TYPE_CHECKING:
+    from sessions.models import Run
 
 
 @dataclass(frozen=True, slots=True)

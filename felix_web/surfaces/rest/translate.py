@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse
 
-from agents.models import ManifestVersion
-from agents.selectors import ManifestRow, ThreadRow, status_at
+from agents.selectors import ManifestRow, ThreadRow, status_at, wire_thread
 from felix_web.common.clock import epoch_ms, optional_ms
 from felix_web.common.digests import digest
 from felix_web.surfaces.rest.schemas import ChatIn
-from sessions.models import Run, ThreadKind
+
+if TYPE_CHECKING:
+    from agents.models import ManifestVersion
+    from sessions.models import Run
 
 REPLAYED = {"Idempotent-Replayed": "true"}
 
@@ -32,12 +34,6 @@ def fingerprint(body: ChatIn) -> str:
     """Return the digest of what a body means: two spellings of one message are one."""
     texts = [message.text for message in body.messages]
     return digest([body.manifest, texts, body.thread_id, body.model or ""])
-
-
-def wire_thread(run: Run) -> str | None:
-    """Return the id of a run's thread, or None for a hidden one."""
-    thread = run.thread
-    return None if thread.kind == ThreadKind.EPHEMERAL else thread.suffix
 
 
 def usage_json(run: Run) -> dict[str, Any]:
