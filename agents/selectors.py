@@ -25,7 +25,9 @@ class ThreadRow:
 
 @dataclass(frozen=True, slots=True)
 class ManifestRow:
-    """A manifest a run may be started with; `version` None for a bundled one that was not used yet."""
+    """A manifest a run may be started with; `version` None for a bundled one that was not used
+    yet.
+    """
 
     name: str
     version: int | None
@@ -73,7 +75,9 @@ def threads_page(
 
 
 def manifest_rows(*, tenant_id: int) -> list[ManifestRow]:
-    """Return the manifests a run may be started with: the tenant's own and the bundled ones, by name."""
+    """Return the manifests a run may be started with: the tenant's own and the bundled ones, by
+    name.
+    """
     bundled = bundled_names()
     with tenant_snapshot(tenant_id):
         own = list(

@@ -83,7 +83,8 @@ def decide_gate(*, principal: Principal, gate_id: str, said: Said) -> Gate:
 
 
 def counts(gate: Gate, principal: Principal, said: Said) -> bool:
-    """Return whether the word would be taken now; False where the gate was settled with this very word.
+    """Return whether the word would be taken now; False where the gate was settled with this very
+    word.
 
     Raises: what `decide_gate` raises for a word that is not taken.
     """

@@ -1,1 +1,1 @@
-"""One script per claim of docs/benchmarks.md, each beside a floor or a peer measured in the same run."""
+"""One script per claim of docs/benchmarks.md, beside a floor or a peer of the same run."""

@@ -11,7 +11,7 @@ NAMES = ("durable_step", "first_frame", "subscribers", "parked")
 
 
 def main() -> int:
-    """Each benchmark has run in a process of its own; returns 1 where one of them could not be measured."""
+    """Each benchmark has run in its own process; returns 1 where one could not be measured."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of: {', '.join(NAMES)}")
     names = parser.parse_args().names or list(NAMES)

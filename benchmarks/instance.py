@@ -1,4 +1,4 @@
-"""A scratch instance: a data directory that goes with the process, with the settings of `make up`."""
+"""A scratch instance with the settings of `make up`, in a data directory that goes away again."""
 
 from __future__ import annotations
 

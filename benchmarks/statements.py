@@ -1,4 +1,4 @@
-"""Statements of a run: caught as they pass through Django's cursor, and replayed through it on a copy."""
+"""Statements of a run: caught on their way through Django's cursor, and replayed on a copy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ FLOOR = "floor"
 
 @dataclass(slots=True)
 class Recorder:
-    """Catches every statement of one connection. `marks` are places in `statements`; commits are counted by SQLite."""
+    """Catches every statement of one connection; SQLite itself tells of the commits.
+
+    `marks` are the places in `statements` where steps begin.
+    """
 
     statements: list[tuple[str, Any]] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)
@@ -35,7 +38,7 @@ class Recorder:
         connection.execute_wrappers.remove(self._caught)
 
     def count_commits(self) -> None:
-        """SQLite tells of every COMMIT of this thread's connection; it slows each statement a little."""
+        """SQLite tells of every COMMIT of this thread's connection, and is a bit slower for it."""
         connection.ensure_connection()
         connection.connection.set_trace_callback(self._traced)
 
@@ -85,7 +88,7 @@ def copy_database(target: Path) -> None:
 
 @contextmanager
 def floor_database(path: Path) -> Iterator[Callable[[list[list[tuple[str, Any]]]], float]]:
-    """Yield a function that does one step's transactions on the copy, and returns how long they took, in ms."""
+    """Yield a function that does one step's transactions on the copy and returns the ms it took."""
     connections.databases[FLOOR] = {
         **connections.databases[DEFAULT_DB_ALIAS],
         "NAME": str(path),

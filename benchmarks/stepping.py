@@ -61,7 +61,7 @@ def note_tool(*, replay_safe: bool) -> Tool:
 
 @dataclass(slots=True)
 class InstantModel:
-    """A Provider in this process: one call per answer, then a last word. Notes when each answer was asked for."""
+    """A Provider in this process: one call per answer, then a last word; notes when asked."""
 
     steps: int
     origin: str = "benchmark"
@@ -129,7 +129,7 @@ def claimed_run(principal: Principal, thread: str) -> Claimed:
 async def bound(
     claimed: Claimed, bridge: Bridge, threads: ToolThreads, *, steps: int, replay_safe: bool
 ) -> Bound:
-    """Return the claimed run bound as the engine binds it, but to the instant model and limits that fit."""
+    """Return the claimed run bound as the engine does, but to the instant model and wide limits."""
     limits = Limits(steps + 1, 3600, steps + 2)
     store = ClaimedStore(bridge=bridge, claimed=claimed, limits=limits)
     loaded = await store.load()

@@ -43,7 +43,8 @@ spec:
 def manifest_text(
     name: str = "writer", *, mode: str = "durable", ttl: int = 120, rule: str = ""
 ) -> str:
-    """Return a manifest whose writes are gated. `rule` is further YAML of the rule: `, quorum: 2`."""
+    """Return a manifest whose writes are gated. `rule` is further YAML of the rule: `, quorum:
+    2`."""
     return MANIFEST.format(name=name, mode=mode, ttl=ttl, rule=rule)
 
 
@@ -111,7 +112,8 @@ def gate(
     args: dict[str, Any] | None = None,
     call_id: str = "call_1",
 ) -> Gate:
-    """Return the waiting gate of a parked run, opened as the driver opens it: contract, evidence and all."""
+    """Return the waiting gate of a parked run, opened as the driver opens it: contract, evidence
+    and all."""
     if row is None:
         manifest()
         row = run()
@@ -144,7 +146,8 @@ def _version(row: Run) -> ManifestVersion:
 
 
 def workspace_of(row: Run) -> Any:
-    """Return the maker of call contexts on the run's workspace: `workspace_of(run).workspace.replace(...)`."""
+    """Return the maker of call contexts on the run's workspace:
+    `workspace_of(run).workspace.replace(...)`."""
     return contexts_for(
         agent=compiled_version(_version(row)),
         tenant_id=row.tenant_id,

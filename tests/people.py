@@ -1,4 +1,5 @@
-"""Who the tests are about: a team of four in the tenant `acme`, and a stranger who is admin elsewhere."""
+"""Who the tests are about: a team of four in the tenant `acme`, and a stranger who is admin
+elsewhere."""
 
 from __future__ import annotations
 

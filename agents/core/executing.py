@@ -82,7 +82,7 @@ def heed_stop() -> None:
 
 
 def _side_by_side(candidate: Candidate) -> bool:
-    return candidate.tool.is_replay_safe and candidate.gate is None
+    return candidate.tool.is_replay_safe and not (candidate.gate or candidate.grant)
 
 
 async def run_call(candidate: Candidate, ports: Ports) -> CallClosed:

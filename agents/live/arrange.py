@@ -53,7 +53,10 @@ def _segment(row: RunRow, events: Sequence[Item], gates: list[Item]) -> Iterator
     run_id, status = row.state.run_id, row.state.status
     asked = _asked_here(events)
     yield from _taken(
-        gates, lambda gate: gate.run_id == run_id and gate.frame["call_id"] not in asked and _is_settled(gate)
+        gates,
+        lambda gate: (
+            gate.run_id == run_id and gate.frame["call_id"] not in asked and _is_settled(gate)
+        ),
     )
     if status in AT_WORK:
         yield run_item(row)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from approvals.core.gate import GateKind, GateStatus
+from sessions.core.events import Event
 from sessions.core.frames import (
     Frame,
     FrameType,
@@ -16,7 +18,6 @@ from sessions.core.frames import (
     sse_field,
     usage_frame,
 )
-from sessions.core.events import Event
 from sessions.core.states import RunStatus
 
 Place = tuple[int, ...]
@@ -80,9 +81,10 @@ class RunRow:
 
 @dataclass(slots=True)
 class Marks:
-    """How far a reader is. `next_seq` is the first event it has not seen."""
+    """How far a reader is. `next_seq` is the first event it has not seen, `since` when the newest run it knows was made."""
 
     next_seq: int
+    since: datetime | None = None
     run: Place = ()
     usage: Place = ()
     end: Place = ()
@@ -115,13 +117,16 @@ class Marks:
                 pass
         return True
 
+    def settled_gates(self) -> list[str]:
+        """Return the gates that can change no more."""
+        return [gate_id for gate_id, place in self.gates.items() if place[1] == SETTLED]
+
     def copy(self) -> Marks:
         """Return marks of another reader at the same point."""
-        return Marks(self.next_seq, self.run, self.usage, self.end, dict(self.gates))
+        return Marks(self.next_seq, self.since, self.run, self.usage, self.end, dict(self.gates))
 
 
-LAPSED = 1
-SETTLED = 2
+LAPSED, SETTLED = 1, 2
 
 
 def gate_place(*, revision: int, stored: GateStatus, shown: GateStatus, approvals: int) -> Place:

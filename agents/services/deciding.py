@@ -1,4 +1,4 @@
-"""*decide*, as a surface asks for it: the contract is looked at again before an approval is taken (L7)."""
+"""*decide*, as a surface asks for it: an approval is taken on the world as it is now (L7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from approvals import errors
 from approvals.core.gate import Contract, Decision, GateStatus
 from approvals.deciding import Edited, Said, counts, decide_gate
 from approvals.models import Gate
-from approvals.selectors import contract_of, gate_for, gate_json
+from approvals.selectors import contract_of, gate_for, gate_json, status_at
 from approvals.services import settle_gate, wake_when_settled
 from felix_web.common.digests import digest as digest_of
 from felix_web.common.errors import FelixError, InvalidInput
@@ -47,18 +47,15 @@ SHOWS_THE_GATE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """What a reviewer sends.
-
-    `digest` and `revision` are what the card showed, None where it showed none. `key` is the Idempotency-Key.
-    """
+class _Word:
+    """What a reviewer sends."""
 
     decision: Decision
-    note: str = ""
-    edited_args: dict[str, Any] | None = None
-    digest: str | None = None
-    revision: int | None = None
-    key: str = ""
+    note: str
+    edited_args: dict[str, Any] | None
+    digest: str | None
+    revision: int | None
+    key: str
 
     def fingerprint(self, gate_id: str) -> str:
         """Return the digest of what a key stands for."""
@@ -67,17 +64,32 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """The gate's call, ready to be looked at: its tool as this build has it, and what it works on."""
+    """What the gate's call would run with: its tool as this build has it, and its context."""
 
     tool: Tool | None
     context: ToolContext
 
 
-def decide(*, principal: Principal, gate_id: str, word: Word) -> Gate:
-    """The word is recorded, and the gate settled where that is enough; returns the gate as it is then.
+def decide(
+    *,
+    principal: Principal,
+    gate_id: str,
+    decision: Decision,
+    note: str = "",
+    edited_args: dict[str, Any] | None = None,
+    digest: str | None = None,
+    revision: int | None = None,
+    key: str = "",
+) -> Gate:
+    """The word is recorded, and the gate settled where that is enough; returns the gate then.
 
-    An approval is taken only where the tool, the arguments and what the call would change are still what the gate
-    shows. Where they are not, the gate is withdrawn and the run asks again.
+    An approval is taken only where the tool, the arguments and what the call would change are
+    still what the gate shows. Where they are not, the gate is withdrawn and the run asks again.
+
+    Args:
+        edited_args: Arguments to run instead of the model's, with an approval only.
+        digest: What the card showed, as `revision`; None where it showed none.
+        key: The Idempotency-Key, or "".
 
     Raises:
         MissingScope: the caller lacks approvals:write.
@@ -85,10 +97,11 @@ def decide(*, principal: Principal, gate_id: str, word: Word) -> Gate:
         InvalidInput: the note is too long; InvalidEdit: the edited arguments do not fit the tool.
         NeedsAMember, NoSelfApproval, NotAReviewer: this one may not decide it.
         IdempotencyKeyReused: the key belongs to another word.
-        AlreadyDecided, GateExpired, GateWithdrawn, StaleGate, EvidenceChanged, EvidenceUnreadable: nothing was
-            decided; `fields["gate"]` is the gate as it is now.
+        AlreadyDecided, GateExpired, GateWithdrawn, StaleGate, EvidenceChanged,
+            EvidenceUnreadable: nothing was decided; `fields["gate"]` is the gate as it is now.
     """
     principal.need("approvals:write")
+    word = _Word(decision, note, edited_args, digest, revision, key)
     _check_form(word)
     if word.key:
         _check_key(principal, gate_id, word)
@@ -99,14 +112,14 @@ def decide(*, principal: Principal, gate_id: str, word: Word) -> Gate:
         raise
 
 
-def _check_form(word: Word) -> None:
+def _check_form(word: _Word) -> None:
     if len(word.note) > LONGEST_NOTE:
         raise InvalidInput(f"note: at most {LONGEST_NOTE} characters.")
     if word.edited_args is not None and word.decision is Decision.DENY:
         raise errors.InvalidEdit("A denial takes no edited arguments.")
 
 
-def _check_key(principal: Principal, gate_id: str, word: Word) -> None:
+def _check_key(principal: Principal, gate_id: str, word: _Word) -> None:
     idempotency.check_key(word.key)
     idempotency.known_run(
         principal=principal,
@@ -116,14 +129,15 @@ def _check_key(principal: Principal, gate_id: str, word: Word) -> None:
     )
 
 
-def _decide(principal: Principal, gate_id: str, word: Word) -> Gate:
+def _decide(principal: Principal, gate_id: str, word: _Word) -> Gate:
     gate = _read(principal, gate_id)
     plain = Said(word.decision, word.note, word.digest, word.revision)
     if word.decision is Decision.DENY:
         return _record(principal, gate, plain, word)
     bench = _bench_of(gate, tenant_slug=principal.tenant_slug)
-    edited = None if word.edited_args is None else _edited(gate, bench, word.edited_args)
-    said = replace(plain, edited=edited)
+    said = plain
+    if word.edited_args is not None:
+        said = replace(plain, edited=_edited(gate, bench, word.edited_args))
     with tenant_snapshot(principal.tenant_id):
         would_count = counts(_loaded(principal, gate_id), principal, said)
     if would_count and _contract_now(gate, bench) != contract_of(gate):
@@ -141,7 +155,7 @@ def _loaded(principal: Principal, gate_id: str) -> Gate:
     return gate_for(tenant_id=principal.tenant_id, gate_id=gate_id)
 
 
-def _record(principal: Principal, gate: Gate, said: Said, word: Word) -> Gate:
+def _record(principal: Principal, gate: Gate, said: Said, word: _Word) -> Gate:
     """Decision and key are one transaction: a refused word leaves its key free (L10)."""
     if not word.key:
         return decide_gate(principal=principal, gate_id=gate.pk, said=said)
@@ -156,7 +170,7 @@ def _record(principal: Principal, gate: Gate, said: Said, word: Word) -> Gate:
         return decide_gate(principal=principal, gate_id=gate.pk, said=said)
 
 
-def _claim_key(principal: Principal, gate: Gate, word: Word) -> None:
+def _claim_key(principal: Principal, gate: Gate, word: _Word) -> None:
     fingerprint = word.fingerprint(gate.pk)
     known = idempotency.known_run(
         principal=principal,
@@ -190,7 +204,8 @@ def _bench_of(gate: Gate, *, tenant_slug: str) -> _Bench:
 
 
 def _contract_now(gate: Gate, bench: _Bench) -> Contract | None:
-    """Return what an approval of the gate's call would be bound to as the world is now; None: it cannot be made.
+    """Return what an approval of the gate's call would be bound to as the world is now; None: it
+    cannot be made.
 
     Raises:
         EvidenceUnreadable: what the call would change cannot be read.
@@ -224,13 +239,17 @@ def _preimage(tool: Tool, args: ToolArgs, context: ToolContext) -> str:
 
 
 def _edited(gate: Gate, bench: _Bench, edited_args: dict[str, Any]) -> Edited:
-    """Return the reviewer's arguments with what an approval of them is bound to, as the world is now.
+    """Return the reviewer's arguments with what an approval of them is bound to, as the world is
+    now.
 
     Raises:
         InvalidEdit: they do not fit the tool, or the call could not be done with them.
         EvidenceUnreadable: what they would change cannot be read.
     """
     tool = bench.tool
+    if status_at(gate, database_now()) is not GateStatus.WAITING:
+        # Only compared with what was decided: the call may have run since.
+        return Edited(edited_args, contract_of(gate), gate.evidence)
     if tool is None:
         raise errors.InvalidEdit(f"The agent has no tool {gate.tool} any more.")
     try:
@@ -251,7 +270,8 @@ def _edited(gate: Gate, bench: _Bench, edited_args: dict[str, Any]) -> Edited:
 
 
 def _ask_again(principal: Principal, gate_id: str) -> None:
-    """The gate is withdrawn and its run goes on, to ask anew; a gate settled meanwhile stays as it is.
+    """The gate is withdrawn and its run goes on, to ask anew; a gate settled meanwhile stays as it
+    is.
 
     Locks: run, gate.
     """

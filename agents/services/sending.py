@@ -150,7 +150,9 @@ def _write(principal: Principal, message: Message, agent: CompiledAgent, model: 
 def _refuse_while_active(thread: Thread) -> None:
     going = active_run(thread_id=thread.pk)
     if going is not None:
-        raise RunInProgress(resume_token=going.resume_token, run_id=going.pk, status=going.status)
+        raise RunInProgress(
+            resume_token=going.resume_token, run_id=going.pk, run_status=going.status
+        )
 
 
 def _new_run(

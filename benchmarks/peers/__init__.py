@@ -1,1 +1,1 @@
-"""Peers doing the same work, as scripts for an environment of their own: nothing of Felix is imported."""
+"""Peers at the same work, as scripts for an environment of their own, without Felix."""

@@ -1,4 +1,4 @@
-"""A durable workflow on DBOS with SQLite: per step one model answer and one 1 KB result, each a DBOS step."""
+"""A workflow on DBOS with SQLite: a model answer and a 1 KB result per step, each a DBOS step."""
 
 from __future__ import annotations
 
@@ -52,7 +52,13 @@ def main() -> None:
     database = given.directory / "dbos.sqlite3"
     if given.wal:
         sqlite3.connect(database).execute("PRAGMA journal_mode=WAL")
-    DBOS(config={"name": "bench", "system_database_url": f"sqlite:///{database}", "log_level": "ERROR"})
+    DBOS(
+        config={
+            "name": "bench",
+            "system_database_url": f"sqlite:///{database}",
+            "log_level": "ERROR",
+        }
+    )
     DBOS.launch()
     with SetWorkflowID("warm"):
         take_notes(30)

@@ -1,4 +1,4 @@
-"""A react-like loop on LangGraph with its SQLite saver: one model answer and one 1 KB result per step."""
+"""A react-like loop on LangGraph and its SQLite saver: an answer and a 1 KB result per step."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ def _model(state: Any, *, count: int, steps: Steps) -> dict[str, list[AnyMessage
         return {"messages": [AIMessage("That is all.", id="last")]}
     call = {"id": f"call_{number}", "name": "note", "args": {"number": number}}
     usage = {"input_tokens": 1200, "output_tokens": 30, "total_tokens": 1230}
-    said = AIMessage(
-        f"Step {number}.", id=f"msg_{number}", tool_calls=[call], usage_metadata=usage
-    )
+    said = AIMessage(f"Step {number}.", id=f"msg_{number}", tool_calls=[call], usage_metadata=usage)
     return {"messages": [said]}
 
 

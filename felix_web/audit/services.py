@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from felix_web.audit.models import AuditEvent
+from felix_web.tenancy.rows import insert_rows
 
 
 def audit_row(
@@ -26,4 +27,4 @@ def record(*rows: AuditEvent) -> None:
 
     Locks: none; last in the lock order (run, thread, gate, audit).
     """
-    AuditEvent.objects.bulk_create(rows)
+    insert_rows(rows)

@@ -38,7 +38,8 @@ def principal_of(request: HttpRequest) -> Principal:
     """Return who sends the request. Sync; reads the database.
 
     Raises:
-        Unauthenticated: it carries no key, or one that is not valid; the answer does not say which kind of invalid.
+        Unauthenticated: it carries no key, or one that is not valid; the answer does not say which
+        kind of invalid.
     """
     key = credential_of(request)
     if key is not None:
@@ -49,7 +50,9 @@ def principal_of(request: HttpRequest) -> Principal:
 
 
 def _is_own_page(request: HttpRequest) -> bool:
-    """Without keys a page of any site could make the browser of this machine send requests here; it cannot hide that."""
+    """Without keys a page of any site could make the browser of this machine send requests here;
+    it cannot hide that.
+    """
     origin = request.headers.get("origin")
     here = f"{request.scheme}://{request.get_host()}"
     site = request.headers.get("sec-fetch-site", "none")

@@ -18,9 +18,11 @@ async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
 
 
 async def last_in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what the service returns, and hold no connection from here on: the request goes on without one.
+    """Return what the service returns, and hold no connection from here on: the request goes on
+    without one.
 
-    A response that streams, or waits, would keep its connection to its end (40 streams, 40 connections).
+    A response that streams, or waits, would keep its connection to its end (40 streams, 40
+    connections).
     """
 
     def work_and_release() -> T:

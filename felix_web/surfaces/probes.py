@@ -36,7 +36,9 @@ def _broker_state() -> str:
 
 
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 while the database can be used, else 503. A lost broker is told, not fatal: sweeps and polls go on."""
+    """200 while the database can be used, else 503. A lost broker is told, not fatal: sweeps and
+    polls go on.
+    """
     parts = {"database": _database_state(), "broker": _broker_state()}
     is_ready = parts["database"] == "ok"
     degraded = "unavailable" in parts.values()

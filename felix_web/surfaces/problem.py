@@ -64,13 +64,17 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 def status_of(error: FelixError) -> int:
-    """Return the HTTP status of an error: by its code, else by its kind; 500 for what no request should meet."""
+    """Return the HTTP status of an error: by its code, else by its kind; 500 for what no request
+    should meet.
+    """
     by_kind = (status for kind, status in STATUS_BY_KIND if isinstance(error, kind))
     return STATUS_BY_CODE.get(error.code) or next(by_kind, 500)
 
 
 def shown(value: Any) -> Any:
-    """Return a member of a problem with everything that hides made visible, each text at most 4,000 characters."""
+    """Return a member of a problem with everything that hides made visible, each text at most
+    4,000 characters.
+    """
     if isinstance(value, str):
         cut = make_visible(value[:LONGEST_TEXT])
         return cut + ELLIPSIS if len(value) > LONGEST_TEXT else cut
@@ -82,7 +86,8 @@ def shown(value: Any) -> Any:
 def problem_of(error: FelixError) -> dict[str, Any]:
     """Return the members of an error's problem.
 
-    A gate stands in it as `GET /api/approvals/{id}` shows it, so that a client may put one in the other's place.
+    A gate stands in it as `GET /api/approvals/{id}` shows it, so that a client may put one in the
+    other's place.
     """
     status = status_of(error)
     if status == 500 or error.code in PRIVATE:
@@ -95,13 +100,13 @@ def problem_of(error: FelixError) -> dict[str, Any]:
     hint = {"hint": error.hint} if error.hint else {}
     kept = {name: value for name, value in error.fields.items() if name != "gate"}
     return {
+        **shown(kept),
         "type": "about:blank",
         "title": error.title,
         "status": status,
         "code": error.code,
         "detail": shown(detail),
         **hint,
-        **shown(kept),
         **({"gate": error.fields["gate"]} if "gate" in error.fields else {}),
     }
 
@@ -118,7 +123,9 @@ def _internal() -> dict[str, Any]:
 
 
 def named_error(error: Exception) -> FelixError | None:
-    """Return the error Felix names for an exception of the layers below, or None for one it cannot name."""
+    """Return the error Felix names for an exception of the layers below, or None for one it cannot
+    name.
+    """
     if isinstance(error, FelixError):
         return error
     # Of DatabaseError's kinds the others are mistakes of ours, not states of the database.
@@ -131,7 +138,9 @@ def named_error(error: Exception) -> FelixError | None:
 
 
 def problem_response(error: Exception) -> HttpResponse:
-    """Return the answer for an error. One that Felix cannot name is logged and answered without a word about it."""
+    """Return the answer for an error. One that Felix cannot name is logged and answered without a
+    word about it.
+    """
     named = named_error(error)
     if named is None:
         log.error("request_crashed", extra={"error": type(error).__name__}, exc_info=error)

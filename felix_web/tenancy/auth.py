@@ -73,7 +73,8 @@ def principal_of_key(secret: str) -> Principal:
 
 
 def local_principal() -> Principal:
-    """Return who everybody is where FELIX_AUTH_MODE is `none`: the first admin of the tenant `default`.
+    """Return who everybody is where FELIX_AUTH_MODE is `none`: the first admin of the tenant
+    `default`.
 
     Raises:
         Unauthenticated: that tenant has no admin.

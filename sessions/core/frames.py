@@ -224,4 +224,6 @@ def sse_field(frame: Frame, *, next_seq: int | None = None) -> bytes:
     body = json.dumps(frame, ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "backslashreplace"
     )
-    return b"data: %b\n\n" % body if next_seq is None else b"id: %d\ndata: %b\n\n" % (next_seq, body)
+    return (
+        b"data: %b\n\n" % body if next_seq is None else b"id: %d\ndata: %b\n\n" % (next_seq, body)
+    )

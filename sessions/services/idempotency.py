@@ -29,7 +29,8 @@ def check_key(key: str) -> None:
 def known_run(
     *, principal: Principal, message_key: str, fingerprint: str, space: str = SEND
 ) -> Run | None:
-    """Return the run that this principal's request under the key started or decided on; None: the key is free.
+    """Return the run that this principal's request under the key started or decided on; None: the
+    key is free.
 
     Raises:
         IdempotencyKeyReused: that request had another body.

@@ -8,6 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from felix_web.common.clock import epoch_ms
+from felix_web.tenancy.rows import insert_rows
 from sessions.core.events import Event, NewEvent
 from sessions.models import Event as EventRow
 
@@ -44,7 +45,9 @@ def append(
     now = timezone.now()
     count = len(events)
     with connection.cursor() as cursor:
-        cursor.execute(PLACES, [count, leaf_epoch, branch, count, now, thread_id])
+        # A raw statement's datetime would be stored otherwise than the ORM stores and compares it.
+        moment = connection.ops.adapt_datetimefield_value(now)
+        cursor.execute(PLACES, [count, leaf_epoch, branch, count, moment, thread_id])
         first: int = cursor.fetchone()[0] - count
     rows = [
         EventRow(
@@ -63,7 +66,7 @@ def append(
         )
         for offset, event in enumerate(events)
     ]
-    EventRow.objects.bulk_create(rows)
+    insert_rows(rows)
     return [
         Event(
             seq=first + offset,

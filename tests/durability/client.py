@@ -41,16 +41,17 @@ class Client:
             Dropped: the server went away, or is not there.
         """
         connection = HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
-        sent = dict(self.headers)
+        sent = {"Connection": "close", **self.headers}
         if self.key:
             sent["Authorization"] = f"Bearer {self.key}"
-        if body is not None:
+        if isinstance(body, str):
+            sent["Content-Type"] = "application/yaml"
+        elif body is not None:
             sent["Content-Type"] = "application/json"
+            body = json.dumps(body)
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         try:
-            connection.request(
-                method, path, None if body is None else json.dumps(body), headers=sent
-            )
+            connection.request(method, path, body, headers=sent)
             return connection.getresponse()
         except (OSError, HTTPException) as error:
             connection.close()

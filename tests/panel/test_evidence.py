@@ -27,7 +27,7 @@ def test_lines_that_share_nothing_have_changed_whole():
 
 
 def test_a_change_is_counted_in_the_header():
-    assert of(gate()).summary == "+1 −1 of 1 lines"
+    assert of(gate()).summary == "+1 −1 of 1 line"
 
 
 def test_evidence_up_to_the_limit_is_not_folded():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.views.present.changed_words import Parts, mark_changes
-from agents.views.present.numbers import counted, grouped
+from agents.views.present.numbers import counted
 from felix_web.common.visible_text import count_marks
 
 FOLD_AFTER_LINES = 60
@@ -140,7 +140,9 @@ def _summary(data: Mapping[str, Any]) -> str:
         return ""
     change = f"+{data.get('added') or 0} {MINUS}{data.get('removed') or 0}"
     total = data.get("total")
-    return f"{change} of {grouped(total)} lines" if isinstance(total, int) and total > 0 else change
+    return (
+        f"{change} of {counted(total, 'line')}" if isinstance(total, int) and total > 0 else change
+    )
 
 
 def _marks(whole: Body, target: str) -> str:

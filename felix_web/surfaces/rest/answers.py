@@ -34,7 +34,9 @@ class FinalOut(Answer):
 
 
 class UsageOut(Answer):
-    """Tokens and cost so far; `cost_usd` null: a price is not known; `certain` false: a provider reported none."""
+    """Tokens and cost so far; `cost_usd` null: a price is not known; `certain` false: a provider
+    reported none.
+    """
 
     input: int
     output: int
@@ -106,7 +108,9 @@ class EndedOut(Answer):
 
 
 class AcceptedOut(Answer):
-    """A run that goes on without the caller; `GET /api/chat/runs/{resume_token}` tells how it stands."""
+    """A run that goes on without the caller; `GET /api/chat/runs/{resume_token}` tells how it
+    stands.
+    """
 
     status: Literal["accepted"]
     resume_token: str
@@ -147,7 +151,9 @@ class ThreadOut(Answer):
 
 
 class HistoryOut(Answer):
-    """A window of a thread's events, oldest first; `oldest_seq` is the next page's `before_seq`, null: no event."""
+    """A window of a thread's events, oldest first; `oldest_seq` is the next page's `before_seq`,
+    null: no event.
+    """
 
     thread_id: str
     events: list[dict[str, Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import cache, wraps
-from typing import Any
+from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
@@ -45,12 +45,12 @@ class RestApi(NinjaAPI):
 
     @property
     def urls(self) -> tuple[list[URLResolver | URLPattern], str, str]:
-        """The addresses, as `path("api/", api.urls)` takes them; ninja's own root page is left out."""
+        """The addresses, as `path("api/", api.urls)` takes them, without ninja's root page."""
         patterns, app, namespace = super().urls
-        kept = [pattern for pattern in patterns if pattern.name != "api-root"]
-        for pattern in kept:
-            pattern.callback = _finished(pattern.callback)
-        return [*kept, *(pattern for pattern in patterns if pattern not in kept)], app, namespace
+        routes = [one for one in patterns if isinstance(one, URLPattern) and one.name != "api-root"]
+        for route in routes:
+            route.callback = _finished(cast("AsyncView", route.callback))
+        return list(routes), app, namespace
 
 
 api = RestApi(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
-from agents.services.deciding import Word, decide
+from agents.services.deciding import decide
 from approvals.core.gate import Decision, GateStatus
 from approvals.selectors import gate_for, gate_json, gates_page
 from felix_web.common.errors import NotFound
@@ -37,7 +37,9 @@ async def list_gates(
     limit: Limit = 50,
     cursor: str | None = None,
 ) -> HttpResponse:
-    """Return the tenant's gates, newest first. A waiting gate whose time is over is an expired one."""
+    """Return the tenant's gates, newest first. A waiting gate whose time is over is an expired
+    one.
+    """
     page = await in_database(_page, caller(request), status, thread_id, limit, cursor)
     return answer(page)
 
@@ -97,18 +99,22 @@ def _shown(principal: Principal, gate_id: str) -> dict[str, Any]:
     response={200: GateOut, frozenset({403, 404, 409, 422}): ProblemOut},
 )
 async def decide_gate(request: HttpRequest, gate_id: str, body: DecideIn) -> HttpResponse:
-    """Approve or deny. First wins; the same word again is 200, another one 409 with the gate as it is."""
-    word = Word(
+    """Approve or deny. First wins; the same word again is 200, another one 409 with the gate as it
+    is.
+    """
+    key = key_of(request)
+    return answer(await in_database(_decide, caller(request), gate_id, body, key))
+
+
+def _decide(principal: Principal, gate_id: str, body: DecideIn, key: str) -> dict[str, Any]:
+    gate = decide(
+        principal=principal,
+        gate_id=_checked(gate_id),
         decision=Decision(body.decision),
         note=body.note,
         edited_args=body.edited_args,
         digest=body.digest,
         revision=body.revision,
-        key=key_of(request),
+        key=key,
     )
-    return answer(await in_database(_decide, caller(request), gate_id, word))
-
-
-def _decide(principal: Principal, gate_id: str, word: Word) -> dict[str, Any]:
-    gate = decide(principal=principal, gate_id=_checked(gate_id), word=word)
     return _shown(principal, gate.pk)

@@ -12,7 +12,6 @@ from ninja.parser import Parser
 
 from felix_web.common.errors import InvalidInput
 
-
 UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
@@ -42,7 +41,9 @@ def _finite(text: str) -> float:
 
 
 def _check_texts(value: Any) -> None:
-    """No text holds U+0000 or half a surrogate pair: databases refuse them, and nobody means them."""
+    """No text holds U+0000 or half a surrogate pair: databases refuse them, and nobody means
+    them.
+    """
     match value:
         case str():
             if UNSTORABLE.search(value):
@@ -60,7 +61,8 @@ def read_json(body: bytes) -> Any:
     """Return the document of a body.
 
     Raises:
-        MalformedJson: it is not UTF-8, not JSON, too deep, or has NaN, an infinity or a member twice.
+        MalformedJson: it is not UTF-8, not JSON, too deep, or has NaN, an infinity or a member
+        twice.
         InvalidInput: a text in it cannot be stored.
     """
     try:

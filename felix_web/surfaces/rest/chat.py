@@ -54,7 +54,9 @@ router = Router(tags=["chat"])
 @router.post("", response={200: EndedOut, 202: AcceptedOut, frozenset({409, 422}): ProblemOut})
 @router.post("/", include_in_schema=False)
 async def chat(request: HttpRequest, body: ChatIn) -> HttpResponse:
-    """Send a message. A durable agent answers 202 at once, a transient one once its run has ended."""
+    """Send a message. A durable agent answers 202 at once, a transient one once its run has
+    ended.
+    """
     principal = caller(request)
     begun = await last_in_database(begin, principal=principal, body=body, key=key_of(request))
     refuse_while_going(begun)
@@ -67,9 +69,13 @@ async def chat(request: HttpRequest, body: ChatIn) -> HttpResponse:
 
 
 async def _has_ended(principal: Principal, begun: Begun) -> bool:
-    """Wait for the run's end, 300 s at most. Where its sender goes away and cannot come back, it is stopped (L1)."""
+    """Wait for the run's end, 300 s at most. Where its sender goes away and cannot come back, it
+    is stopped (L1).
+    """
     try:
-        return await wait_for_end(run_id=begun.run.pk, timeout_seconds=LONGEST_WAIT_SECONDS)
+        return await wait_for_end(
+            run_id=begun.run.pk, principal=principal, timeout_seconds=LONGEST_WAIT_SECONDS
+        )
     except asyncio.CancelledError:
         if begun.is_nobodys:
             stopping = in_database(stop_nobodys, principal=principal, run=begun.run)

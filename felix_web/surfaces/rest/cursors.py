@@ -1,4 +1,6 @@
-"""Cursors of lists: the place of a page's last row, `microseconds:id`, so that rows of one moment stand on one page."""
+"""Cursors of lists: the place of a page's last row, `microseconds:id`, so that rows of one moment
+stand on one page.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def numbered_place_of(cursor: str | None) -> tuple[datetime, int] | None:
 
 
 def page_of(items: Sequence[T], limit: int) -> tuple[Sequence[T], bool]:
-    """Return the page's rows and whether there are more; `items` may hold one more than the limit."""
+    """Return the page's rows and whether there are more; `items` may hold one more than the
+    limit.
+    """
     return items[:limit], len(items) > limit
 
 

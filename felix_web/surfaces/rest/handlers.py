@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
@@ -16,6 +16,8 @@ from felix_web.surfaces.rest.bodies import MalformedJson
 
 MOST_COMPLAINTS = 20
 LONGEST_FIELD = 100
+
+E = TypeVar("E", bound=Exception)
 
 
 class MethodNotAllowed(FelixError):
@@ -34,23 +36,30 @@ def add_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(ValidationError, _invalid)
 
 
-def _any(request: HttpRequest, error: Exception) -> HttpResponse:
-    return problem_response(error)
+def _raised(error: E | type[E]) -> E:
+    """Return the exception; by ninja's types it may be a class."""
+    return error() if isinstance(error, type) else error
 
 
-def _missing(request: HttpRequest, error: Http404) -> HttpResponse:
+def _any(request: HttpRequest, error: Exception | type[Exception]) -> HttpResponse:
+    return problem_response(_raised(error))
+
+
+def _missing(request: HttpRequest, error: Http404 | type[Http404]) -> HttpResponse:
     return problem_response(NotFound("There is nothing at this address."))
 
 
-def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
+def _http(request: HttpRequest, error: HttpError | type[HttpError]) -> HttpResponse:
     """Ninja wraps whatever reading a body raises; the reason is what the caller needs."""
+    error = _raised(error)
     cause = error.__cause__
     if error.status_code == 400:
         return problem_response(cause if isinstance(cause, FelixError) else MalformedJson())
-    return problem_response(cause if isinstance(cause, Exception) else error)
+    return problem_response(error)
 
 
-def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+def _invalid(request: HttpRequest, error: ValidationError | type[ValidationError]) -> HttpResponse:
+    error = _raised(error)
     complaints = [_complaint(row) for row in error.errors]
     shown = complaints[:MOST_COMPLAINTS]
     detail = "; ".join(f"{row['field']}: {row['message']}" for row in shown)
@@ -62,7 +71,7 @@ def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
 
 def _complaint(row: Mapping[str, Any]) -> dict[str, str]:
     """Return where and what is wrong; never the value that was sent."""
-    # The first two parts of a place name the source and ninja's own parameter: ("body", "body", "messages", 0).
+    # In front stand the source and ninja's own parameter: ("body", "body", "messages", 0).
     source, *place = [str(part) for part in row["loc"]]
     inside = place[1:] if source == "body" else place
     field = one_line(".".join(inside), LONGEST_FIELD) if inside else source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag
 
 MOST_MESSAGES = 100
 
@@ -32,11 +32,21 @@ class TextPart(Closed):
     text: Text
 
 
+def _form(content: object) -> str:
+    return "parts" if isinstance(content, list) else "text"
+
+
+Parts = Annotated[list[TextPart], Field(min_length=1, max_length=100)]
+Content = Annotated[
+    Annotated[Text, Tag("text")] | Annotated[Parts, Tag("parts")], Discriminator(_form)
+]
+
+
 class UserMessage(Closed):
     """What the user says: a text, or parts that are joined by newlines."""
 
     role: Literal["user"]
-    content: Text | Annotated[list[TextPart], Field(min_length=1, max_length=100)]
+    content: Content
 
     @property
     def text(self) -> str:
@@ -62,7 +72,9 @@ class AbortIn(Closed):
 
 
 class DecideIn(Closed):
-    """A reviewer's word. `digest` and `revision` are what was shown; with them nothing else can be approved."""
+    """A reviewer's word. `digest` and `revision` are what was shown; with them nothing else can be
+    approved.
+    """
 
     decision: Literal["approve", "deny"]
     note: str = Field(default="", max_length=4000)

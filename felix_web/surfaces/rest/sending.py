@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A message that was taken. `is_replay`: its key had been used, and the run of then has ended."""
+    """A message that was taken. `is_replay`: its key had been used, and the run of then has
+    ended.
+    """
 
     run: Run
     is_resend: bool
@@ -80,11 +82,15 @@ def refuse_while_going(begun: Begun) -> None:
         IdempotencyInProgress: it was sent before and its run is going; the token is in `fields`.
     """
     if begun.is_resend and not begun.is_replay:
-        raise IdempotencyInProgress(resume_token=begun.run.resume_token, status=begun.run.status)
+        raise IdempotencyInProgress(
+            resume_token=begun.run.resume_token, run_status=begun.run.status
+        )
 
 
 def ended_answer(*, principal: Principal, token: str) -> dict[str, Any]:
-    """Return the answer of a run as it is now, its gates with it where the caller may read those."""
+    """Return the answer of a run as it is now, its gates with it where the caller may read
+    those.
+    """
     with tenant_snapshot(principal.tenant_id):
         run = run_by_token(tenant_id=principal.tenant_id, token=token)
         now = database_now()

@@ -1,0 +1,151 @@
+import pytest
+
+from approvals.models import Gate
+from tests import make, people
+
+PLACES = ["/approvals/{gate}/", "/threads/t1/", "/approvals/"]
+
+
+def card_of(window, gate, place="/approvals/{gate}/"):
+    page = window.go(place.format(gate=gate.pk))
+    return page.locator(f"#gate-{gate.pk}")
+
+
+def words(card):
+    return " ".join(card.inner_text().split())
+
+
+def status_of(gate):
+    return Gate.objects.get(pk=gate.pk).status
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("width", [360, 1440])
+def test_u30_the_evidence_is_above_both_buttons(visit, story, place, width):
+    if (place, width) == ("/approvals/", 360):
+        place = PLACES[0]  # a phone has no room for the card beside the list
+    card = card_of(visit("bob", width=width, height=4000), story.gate, place)
+    evidence = card.locator(".diff").last.bounding_box()
+
+    for name in ("Approve", "Deny"):
+        button = card.get_by_role("button", name=name).bounding_box()
+        assert evidence["y"] + evidence["height"] <= button["y"]
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_u31_approve_and_deny_weigh_the_same_and_none_has_the_focus(visit, story, width):
+    window = visit("bob", width=width, height=900, js=True)
+    card = card_of(window, story.gate)
+    buttons = [card.get_by_role("button", name=name) for name in ("Approve", "Deny")]
+    approve, deny = (button.bounding_box() for button in buttons)
+    weights = [button.evaluate("one => getComputedStyle(one).fontWeight") for button in buttons]
+    borders = [button.evaluate("one => getComputedStyle(one).border") for button in buttons]
+
+    assert approve["height"] == deny["height"] >= 44
+    assert abs(approve["width"] - deny["width"]) <= 1
+    assert deny["x"] - approve["x"] - approve["width"] == pytest.approx(8, abs=0.5)
+    assert weights[0] == weights[1]
+    assert borders[0] == borders[1]
+    assert window.page.evaluate("document.activeElement.tagName") == "BODY"
+
+
+@pytest.mark.parametrize("width", [320, 360, 1440])
+def test_u32_evidence_scrolls_neither_way_inside_itself(visit, story, width):
+    for gate in (story.gate, story.long_gate, story.odd_gate):
+        evidence = card_of(visit("bob", width=width, js=True), gate).locator(".evidence")
+        sizes = evidence.evaluate(
+            "one => [one.scrollWidth - one.clientWidth, one.scrollHeight - one.clientHeight]"
+        )
+        assert sizes == [0, 0]
+
+
+def test_u32_a_fold_shows_how_much_it_hides(visit, story):
+    card = card_of(visit("bob"), story.long_gate)
+
+    assert card.get_by_text("40 more lines").is_visible()
+    assert not card.get_by_text("line 99").is_visible()
+
+
+def test_u33_the_first_press_unfolds_at_the_place_that_was_not_seen(visit, story):
+    window = visit("bob")
+    card = card_of(window, story.long_gate)
+    card.get_by_role("textbox").fill("let me see")
+
+    card.get_by_role("button", name="Approve").click()
+
+    assert card.get_by_text("line 99").is_visible()
+    assert "40 lines you have not seen are now shown" in words(card)
+    assert card.get_by_role("textbox").input_value() == "let me see"
+    assert window.page.url.endswith(f"#rest-{story.long_gate.pk}")
+    assert status_of(story.long_gate) == "waiting"
+
+
+def test_u33_the_second_press_sends(visit, story):
+    card = card_of(visit("bob"), story.long_gate)
+    card.get_by_role("button", name="Approve").click()
+
+    card.get_by_role("button", name="Approve").click()
+
+    assert "Approved by bob" in words(card)
+    assert status_of(story.long_gate) == "answered"
+
+
+def test_enter_in_the_note_decides_nothing(visit, story):
+    window = visit("bob")
+    card = card_of(window, story.gate)
+
+    card.get_by_role("textbox").press("Enter")
+
+    assert window.posts == []
+    assert status_of(story.gate) == "waiting"
+
+
+def test_u35_who_comes_second_sees_who_was_first(visit, story):
+    late = card_of(visit("bob"), story.gate)
+    card_of(visit("dora"), story.gate).get_by_role("button", name="Deny").click()
+
+    late.get_by_role("button", name="Approve").click()
+
+    assert "dora denied this at" in words(late)
+    assert "Nothing was sent." in words(late)
+    assert late.get_by_role("button").count() == 0
+
+
+def test_u37_when_time_is_over_the_face_is_red_and_the_buttons_are_gone(visit, story):
+    window = visit("bob")
+    Gate.objects.filter(pk=story.gate.pk).update(expires_at=story.gate.created_at)
+
+    card = card_of(window, story.gate)
+
+    assert "Denied by time at" in words(card)
+    assert card.locator(".gate-head .is-failed").is_visible()
+    assert card.get_by_role("button").count() == 0
+
+
+def test_u39_two_reviewers_must_approve_and_the_first_sees_that_it_waits(visit, story):
+    make.manifest(rule=", quorum: 2")
+    gate = make.gate(make.run(people.alice(), thread="two"))
+    card = card_of(visit("bob"), gate)
+
+    card.get_by_role("button", name="Approve").click()
+
+    assert "1 of 2 approved so far" in words(card)
+    assert card.get_by_role("button").count() == 0
+
+
+def test_u39_a_viewer_sees_the_evidence_and_no_buttons(visit, story):
+    card = card_of(visit("carol"), story.gate)
+
+    assert card.locator(".diff").is_visible()
+    assert card.get_by_role("button").count() == 0
+
+
+def test_u40_what_hides_is_shown_as_marks_counted_and_never_run(visit, story):
+    window = visit("bob", js=True)
+    card = card_of(window, story.odd_gate)
+    marks = card.locator(".mark-char").all_inner_texts()
+
+    assert {"U+202E", "U+200B", "ESC"} <= set(marks)
+    assert "3 invisible characters shown" in words(card)
+    assert "<script>window.hit=1</script>" in words(card)
+    assert window.page.evaluate("window.hit") is None

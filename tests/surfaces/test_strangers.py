@@ -1,0 +1,154 @@
+"""The stranger: for an admin of another tenant nothing of this one exists, at any address there is (L14).
+
+A route joins by itself. One whose parameters or body are not known here fails: add them to `ids` or `bodies`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.test import Client
+
+from felix_web.tenancy.models import TenantOwned
+from tests import make, people
+from tests.surfaces.routes import filled, parameters, routes
+
+pytestmark = pytest.mark.django_db
+
+ALL = sorted(set(routes()))
+PUBLIC = {"live", "ready", "sign-in/"}
+# Reached before any sign-in, or about the session alone: they show and change nothing of a tenant.
+SESSION = {"sign-in/", "sign-in/new-password/", "sign-out/"}
+# Here a stranger who sends a name that another tenant uses has a thing of their own by that name.
+OWN = {
+    ("POST", "api/chat"),
+    ("POST", "api/chat/"),
+    ("POST", "api/chat/stream"),
+    ("PUT", "api/manifests/<name>"),
+    ("POST", "threads/new/"),
+    ("GET", "api/openapi.json"),
+}
+NOWHERE = {"thread_id": "none", "gate_id": "gate_none", "resume_token": "rt_none", "name": "none"}
+ELSEWHERE = {"elsewhere": "not/there"}
+
+
+@pytest.fixture
+def ids() -> dict[str, str]:
+    """What alice has: a thread with a run that waits at a gate, of an agent of her tenant."""
+    gate = make.gate()
+    token = gate.run.resume_token
+    return {"thread_id": "t1", "gate_id": gate.pk, "resume_token": token, "name": "writer"}
+
+
+def bodies(given: dict[str, str]) -> dict[str, Any]:
+    """Return a body that each writing route takes, with these ids in it; a dict is JSON, a tuple a form."""
+    chat = {
+        "manifest": "cowork",
+        "messages": [{"role": "user", "content": "hi"}],
+        "thread_id": given["thread_id"],
+    }
+    form = {"tenant": "evil", "message": "hi", "manifest": "cowork", "key": "act_1"}
+    decision = {"tenant": "evil", "decision": "approve", "digest": "x", "revision": "1"}
+    return {
+        "api/chat": chat,
+        "api/chat/": chat,
+        "api/chat/stream": chat,
+        "api/chat/abort": {"thread_id": given["thread_id"]},
+        "api/approvals/<gate_id>/decide": {"decision": "approve"},
+        "api/manifests/<name>": make.manifest_text(),
+        "api/<path:elsewhere>": {},
+        "threads/new/": (form,),
+        "threads/<str:thread_id>/send/": (form,),
+        "threads/<str:thread_id>/stop/": (form,),
+        "approvals/<str:gate_id>/decide/": (decision,),
+    }
+
+
+def call(client: Client, method: str, route: str, given: dict[str, str]) -> Any:
+    path = filled(route, given | ELSEWHERE)
+    if method in ("GET", "DELETE"):
+        return client.generic(method, path)
+    known = bodies(given)
+    if route not in known and route in ALL_READING:
+        return client.generic(method, path)
+    body = known[route]
+    if isinstance(body, tuple):
+        return client.post(path, body[0])
+    text = body if isinstance(body, str) else json.dumps(body)
+    return client.generic(method, path, text, content_type="application/json")
+
+
+# Reading pages and lists take any method; what they need no body for, they get none.
+ALL_READING = {route for route in ALL if not route.startswith("api/")} | {
+    route for route in ALL if not parameters(route)
+}
+
+
+def stranger() -> Client:
+    client = Client(headers={"Authorization": f"Bearer {people.key_of('mallory')}"})
+    client.force_login(people.member("mallory").user)
+    return client
+
+
+def rows_of_acme() -> dict[str, list[dict[str, Any]]]:
+    home = people.tenant().pk
+    kinds = [model for model in apps.get_models() if issubclass(model, TenantOwned)]
+    return {
+        kind.__name__: list(kind.objects.filter(tenant_id=home).order_by("pk").values())
+        for kind in kinds
+    }
+
+
+def content(response: Any) -> bytes:
+    return b"" if response.streaming else response.content
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("route", [route for route in ALL if route not in SESSION])
+def test_a_stranger_finds_nothing_and_changes_nothing(ids, route, method):
+    client = stranger()
+    before = rows_of_acme()
+
+    answer = call(client, method, route, ids)
+
+    assert rows_of_acme() == before
+    assert answer.status_code < 500
+    for value in (ids["gate_id"], ids["resume_token"], "note.txt"):
+        assert value.encode() not in content(answer)
+    if answer.status_code == 405:
+        return
+    if (method, route) in OWN:
+        assert answer.status_code < 400
+    elif parameters(route) or route == "api/chat/abort":
+        nobodys = call(client, method, route, NOWHERE)
+        assert answer.status_code == nobodys.status_code == 404
+        assert content(answer) == content(nobodys)
+    else:
+        assert answer.status_code < 400
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("route", [route for route in ALL if route not in PUBLIC | SESSION])
+def test_nobody_at_all_is_asked_who_they_are(ids, route, method):
+    before = rows_of_acme()
+
+    answer = call(Client(), method, route, ids)
+
+    assert rows_of_acme() == before
+    if answer.status_code == 302:
+        assert answer.headers["Location"].startswith("/sign-in/")
+    else:
+        assert answer.status_code in (401, 405)
+
+
+def test_the_walk_sees_the_routes_there_are():
+    assert "api/approvals/<gate_id>/decide" in ALL
+    assert "api/chat/stream/<thread_id>" in ALL
+
+
+def test_a_route_with_an_unknown_parameter_is_an_error():
+    with pytest.raises(KeyError, match="plan_id"):
+        filled("api/plans/<plan_id>", NOWHERE)
