@@ -23,6 +23,7 @@ from agents.core.loop import Finish
 from agents.core.store import LeaseLost
 from agents.deltas import Publish
 from agents.leases import LeaseKeeper
+from agents.profiles import is_scripted
 from agents.runtime import ToolThreads, Workbench, driver_for
 from agents.services import driving
 from agents.services.claiming import Claimed, take_run
@@ -72,6 +73,8 @@ class Engine:
         """The loop and the lease keeper run."""
         self._thread.start()
         self._leases.start()
+        if not is_scripted():
+            threading.Thread(target=_warm, name="felix-warming", daemon=True).start()
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -189,6 +192,11 @@ def _free_claim(claimed: Claimed, delay_seconds: float) -> None:
     claim = claimed.claim
     with tenant_scope(claim.tenant_id):
         free_lease(run_id=claim.run_id, fence=claim.fence, delay_seconds=delay_seconds)
+
+
+def _warm() -> None:
+    """The model's SDK is imported: half a second that the first run does not have to wait for."""
+    import openai  # noqa: F401
 
 
 @cache

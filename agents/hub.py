@@ -1,4 +1,6 @@
-"""The hub of a web process: rings and text come in from any thread, and go to whoever reads (decisions 3.9)."""
+"""The hub of a web process: rings and text come in from any thread, and go to whoever reads
+(decisions 3.9).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ class Hub:
         self.bridge = Bridge(READ_THREADS)
 
     def ring(self, thread_id: int) -> None:
-        """Readers of the thread look soon. Any thread may call this; it returns at once and never raises."""
+        """Readers of the thread look soon. Any thread may call this; it returns at once and never
+        raises.
+        """
         topic = self._topic(thread_id)
         if topic is not None:
             _call(topic, topic.ring)
@@ -47,7 +51,9 @@ class Hub:
             _call(topic, topic.ring)
 
     def carry(self, thread_id: int, frame: dict[str, Any]) -> None:
-        """Text that is being written is kept, and on its way to readers. As `ring`: any thread, at once, never raises."""
+        """Text that is being written is kept, and on its way to readers. As `ring`: any thread, at
+        once, never raises.
+        """
 
         def hand_on(item: Item) -> None:
             topic = self._topic(thread_id)
@@ -57,7 +63,8 @@ class Hub:
         self._texts.take(thread_id, frame, hand_on)
 
     def subscribe(self, *, thread_id: int, tenant_id: int, principal: Principal) -> Subscription:
-        """Return a new reader's place, registered from now on. On the loop that reads; the reader closes it.
+        """Return a new reader's place, registered from now on. On the loop that reads; the reader
+        closes it.
 
         The caller has made sure that the thread is the tenant's and the principal belongs to it.
         """

@@ -1,8 +1,9 @@
-"""Streams of frames for the surfaces: a run from its start, a thread from a cursor, an ended run once more.
+"""Streams of frames for the surfaces: a run from its start, a thread from a cursor, an ended run
+once more.
 
-Every stream is an async generator of whole SSE fields, heartbeats included; it ends with `[DONE]`. None of them holds a
-database connection while it waits (decisions 3.9). A first read without a subscription says what there is, so that a
-stream that is never begun leaves nothing behind.
+Every stream is an async generator of whole SSE fields, heartbeats included; it ends with `[DONE]`.
+None of them holds a database connection while it waits (decisions 3.9). A first read without a
+subscription says what there is, so that a stream that is never begun leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def cursor_of(text: str | None) -> int | None:
 
 
 async def run_items(*, run_id: str, principal: Principal) -> Items:
-    """Yield the items of a run from its start to its end, `run` first; those of an ended run are all there at once.
+    """Yield the items of a run from its start to its end, `run` first; those of an ended run are
+    all there at once.
 
     Raises:
         NotFound: the tenant has no such run.
@@ -85,11 +87,12 @@ async def _fields(items: Items) -> Fields:
 async def run_stream(
     *, run_id: str, principal: Principal, abort_on_disconnect: bool = False
 ) -> Fields:
-    """Yield the frames of a run from its start: `run`, all its events, gates, text, usage, its end, `[DONE]`.
+    """Yield the frames of a run from its start: `run`, all its events, gates, text, usage, its end,
+    `[DONE]`.
 
     Args:
-        abort_on_disconnect: True stops the run when the reader goes away before its end: for a transient send without
-            thread and without key, which nobody can come back for (L1).
+        abort_on_disconnect: True stops the run when the reader goes away before its end: for a
+            transient send without thread and without key, which nobody can come back for (L1).
     """
     has_left = True
     try:
@@ -119,9 +122,11 @@ def _abort_now(run_id: str, principal: Principal) -> None:
 
 
 async def replay_stream(*, run_id: str, principal: Principal) -> Fields:
-    """Yield the frames of an ended run, and only of it: `run`, its events, its gates as they ended, usage, end, `[DONE]`.
+    """Yield the frames of an ended run, and only of it: `run`, its events, its gates as they ended,
+    usage, end, `[DONE]`.
 
-    The stream of a run that is still going would be `run_stream`; this one then ends with that run as well.
+    The stream of a run that is still going would be `run_stream`; this one then ends with that run
+    as well.
     """
     async with aclosing(_fields(run_items(run_id=run_id, principal=principal))) as fields:
         async for field in fields:
@@ -131,10 +136,11 @@ async def replay_stream(*, run_id: str, principal: Principal) -> Fields:
 async def attach_stream(
     *, thread: Thread, principal: Principal, cursor: int | None
 ) -> Fields | None:
-    """Return a stream of the thread from the cursor on, or None (204): no run is going and nothing is new.
+    """Return a stream of the thread from the cursor on, or None (204): no run is going and nothing
+    is new.
 
-    It begins with a snapshot without a cursor, or with one that the thread has not reached; else with `run`, what was
-    missed, and the gates of the run.
+    It begins with a snapshot without a cursor, or with one that the thread has not reached; else
+    with `run`, what was missed, and the gates of the run.
 
     Args:
         thread: Of the principal's tenant; the caller loaded it with its access checked.
@@ -212,7 +218,8 @@ async def _from_snapshot(first: SnapshotRead, thread_id: int, principal: Princip
 
 
 def snapshot(*, thread: Thread, principal: Principal) -> Frame:
-    """Return the thread as its `snapshot` frame shows it, read at one moment. Sync; opens its own transaction.
+    """Return the thread as its `snapshot` frame shows it, read at one moment. Sync; opens its own
+    transaction.
 
     Gates are left out where the principal lacks `approvals:read`.
 

@@ -18,8 +18,8 @@ from benchmarks.served import START_SECONDS, accepts, served
 from tests.durability.client import Client
 from tests.durability.processes import Command, environment, free_port, run, wait_for
 
-WARM_ROUNDS = 30
-ROUNDS = 200
+WARM_ROUNDS = 20
+ROUNDS = 100
 RATIO_TO_BARE = 2.5
 BODY = {"manifest": "quick", "messages": [{"role": "user", "content": "say hello"}]}
 CONTENT = ("text_delta", "assistant_message")

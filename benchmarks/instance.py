@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def scratch_directory() -> Iterator[Path]:
-    """Yield an empty data directory; it and all below is gone afterwards."""
+    """Yield an empty data directory; it and all below is gone afterwards, also on SIGTERM."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with tempfile.TemporaryDirectory(prefix="felix-bench-", ignore_cleanup_errors=True) as name:
         yield Path(name)
 

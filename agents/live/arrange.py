@@ -1,7 +1,7 @@
 """The order of frames on the wire (decisions 2.4), for what one read found. Pure.
 
-A settled gate stands before the event that consumes it; the events of a commit before the gates they opened; `waiting`
-after the gates the run waits for; the end of a run after all of it.
+A settled gate stands before the event that consumes it; the events of a commit before the gates
+they opened; `waiting` after the gates the run waits for; the end of a run after all of it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ AT_WORK = (RunStatus.QUEUED, RunStatus.RUNNING)
 class Found:
     """What one read found: runs oldest first, events by seq, gates oldest first.
 
-    `has_more` is True where there are events behind these: then the runs are further than the events, and what they say
-    waits for the last page.
+    `has_more` is True where there are events behind these: then the runs are further than the
+    events, and what they say waits for the last page.
     """
 
     runs: tuple[RunRow, ...]

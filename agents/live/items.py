@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from approvals.core.gate import GateKind, GateStatus
 from sessions.core.events import Event
@@ -32,10 +31,11 @@ _ENDED = 3
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One frame on its way to readers. Of two items about the same thing, the one with the higher place is newer.
+    """One frame on its way to readers. Of two items about the same thing, the one with the higher
+    place is newer.
 
-    `place` is compared within a kind: an event's seq; for a run its first seq, fence and phase; for a gate how far it is.
-    `run_id` is None for what belongs to no run.
+    `place` is compared within a kind: an event's seq; for a run its first seq, fence and phase; for
+    a gate how far it is. `run_id` is None for what belongs to no run.
     """
 
     kind: FrameType
@@ -64,9 +64,11 @@ class RunRow:
 
     @property
     def place(self) -> Place:
-        """Where the run stands: runs of a thread in their order, then claims, then phases of a claim.
+        """Where the run stands: runs of a thread in their order, then claims, then phases of a
+        claim.
 
-        Within one claim a run is running, then waiting or given back, then over; only a claim raises the fence.
+        Within one claim a run is running, then waiting or given back, then over; only a claim
+        raises the fence.
         """
         phase = _WITHIN_FENCE.get(self.state.status, _ENDED)
         return self.first_seq, self.fence, phase, -len(self.state.waiting_on)
@@ -81,10 +83,9 @@ class RunRow:
 
 @dataclass(slots=True)
 class Marks:
-    """How far a reader is. `next_seq` is the first event it has not seen, `since` when the newest run it knows was made."""
+    """How far a reader is. `next_seq` is the first event it has not seen."""
 
     next_seq: int
-    since: datetime | None = None
     run: Place = ()
     usage: Place = ()
     end: Place = ()
@@ -117,20 +118,27 @@ class Marks:
                 pass
         return True
 
+    @property
+    def run_from(self) -> int | None:
+        """The first seq of the newest run the reader knows, or None."""
+        return self.run[0] if self.run else None
+
     def settled_gates(self) -> list[str]:
         """Return the gates that can change no more."""
         return [gate_id for gate_id, place in self.gates.items() if place[1] == SETTLED]
 
     def copy(self) -> Marks:
         """Return marks of another reader at the same point."""
-        return Marks(self.next_seq, self.since, self.run, self.usage, self.end, dict(self.gates))
+        return Marks(self.next_seq, self.run, self.usage, self.end, dict(self.gates))
 
 
 LAPSED, SETTLED = 1, 2
 
 
 def gate_place(*, revision: int, stored: GateStatus, shown: GateStatus, approvals: int) -> Place:
-    """Return how far a gate is: its revision, whether it is settled in the table or lapsed by the clock, its approvals."""
+    """Return how far a gate is: its revision, whether it is settled in the table or lapsed by the
+    clock, its approvals.
+    """
     is_lapsed = LAPSED if shown is GateStatus.EXPIRED else 0
     return revision, SETTLED if stored is not GateStatus.WAITING else is_lapsed, approvals
 

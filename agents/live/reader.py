@@ -1,4 +1,6 @@
-"""One reader's stream: what a first read found, then what comes, each change once, until the run it follows has ended."""
+"""One reader's stream: what a first read found, then what comes, each change once, until the run it
+follows has ended.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ RECENT_MESSAGES = 32
 TEXT = (FrameType.TEXT_DELTA, FrameType.THINKING_DELTA, FrameType.TEXT_RESET)
 
 Items = AsyncGenerator[list[Item], None]
-"""Items in the order in which they go out, as they come; an empty list says that the stream is alive."""
+"""Items in the order in which they go out, as they come; an empty list says that the stream is
+alive.
+"""
 
 
 class Reader:
@@ -57,7 +61,9 @@ class Reader:
         self._messages: deque[str] = deque(maxlen=RECENT_MESSAGES)
 
     def take(self, items: Iterable[Item]) -> list[Item]:
-        """Return those of the items that the stream sends; it is further by them. Nothing follows the run's end."""
+        """Return those of the items that the stream sends; it is further by them. Nothing follows
+        the run's end.
+        """
         sent = []
         for item in items:
             if self.has_ended:
@@ -88,8 +94,6 @@ class Reader:
         """Return what the stream sends of a page; it stands behind the page then."""
         sent = self.take(page.items)
         self.marks.next_seq = max(self.marks.next_seq, page.next_seq)
-        if not page.has_more:
-            self.marks.since = page.since
         return sent
 
     def take_snapshot(self, read: SnapshotRead) -> list[Item]:
@@ -112,10 +116,12 @@ class Reader:
         ]
 
     async def follow(self) -> Items:
-        """Yield what comes behind the first read until the run has ended. Holds no connection while it waits.
+        """Yield what comes behind the first read until the run has ended. Holds no connection while
+        it waits.
 
         Raises:
-            FelixError: why nothing more comes: the credential is gone, the thread is gone, the database is away.
+            FelixError: why nothing more comes: the credential is gone, the thread is gone, the
+                database is away.
         """
         subscription = hub().subscribe(
             thread_id=self._thread_id,
@@ -138,7 +144,9 @@ class Reader:
             subscription.close()
 
     async def _catch_up(self, subscription: Subscription) -> Items:
-        """Read from where the stream stands until the queue goes on exactly from there; then give the text so far."""
+        """Read from where the stream stands until the queue goes on exactly from there; then give
+        the text so far.
+        """
         while not self.has_ended:
             captured = subscription.restart()
             page = await hub().bridge.run(self._read(_messages_of(captured)))
@@ -169,7 +177,9 @@ class Reader:
         )
 
     async def _resync(self, subscription: Subscription) -> list[Item]:
-        """Return what a reader gets for whom too much came: the thread as it is now. The queue goes on from there."""
+        """Return what a reader gets for whom too much came: the thread as it is now. The queue goes
+        on from there.
+        """
         while True:
             captured = subscription.restart()
             read = await hub().bridge.run(
@@ -191,7 +201,9 @@ class Reader:
         return [*sent, *self._text_so_far(captured, read.committed)]
 
     async def _end_missed(self, newest: RunRow | None) -> Item | None:
-        """Return the end of the run that the stream follows, where it came while the reader was behind."""
+        """Return the end of the run that the stream follows, where it came while the reader was
+        behind.
+        """
         if newest is not None and newest.state.run_id == self.run_id:
             return None if newest.state.status.is_active else end_item(newest)
         page = await hub().bridge.run(

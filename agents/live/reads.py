@@ -1,4 +1,6 @@
-"""What streams read: whole pages in one reading transaction each, turned into items beside the loop."""
+"""What streams read: whole pages in one reading transaction each, turned into items beside the
+loop.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,9 @@ APPROVALS_READ = "approvals:read"
 class Page:
     """What one read found, in the order in which it goes out.
 
-    `newest` is the newest run that was looked at, or None. `head_seq` is the head of the log, `next_seq` the first place
-    behind the page. `committed` are those of the asked messages that are in the log.
+    `newest` is the newest run that was looked at, or None. `head_seq` is the head of the log,
+    `next_seq` the first place behind the page. `committed` are those of the asked messages that are
+    in the log.
     """
 
     thread_id: int
@@ -51,7 +54,6 @@ class Page:
     has_more: bool
     next_seq: int
     head_seq: int
-    since: datetime | None
     committed: frozenset[str] = frozenset()
 
 
@@ -75,7 +77,8 @@ def read_run(
 
     Args:
         marks: How far the reader is; None is the run's beginning.
-        open_messages: Messages whose text the reader could be given, to be told which are in the log.
+        open_messages: Messages whose text the reader could be given, to be told which are in
+            the log.
 
     Raises:
         NotFound: the tenant has no such run.
@@ -92,7 +95,8 @@ def read_run(
 def read_thread(
     *, tenant_id: int, thread_id: int, marks: Marks, open_messages: Collection[str] = ()
 ) -> Page:
-    """Return what is new on a thread: its events from `marks.next_seq` on, its newest runs and their gates.
+    """Return what is new on a thread: its events from `marks.next_seq` on, its newest runs and
+    their gates.
 
     Raises:
         NotFound: the tenant has no such thread any more.
@@ -101,17 +105,18 @@ def read_thread(
         thread = Thread.objects.for_tenant(tenant_id).filter(pk=thread_id, deleted_at=None).first()
         if thread is None:
             raise NotFound("There is no such thread.")
-        runs = _newest_runs(thread_id, marks.since)
+        runs = _newest_runs(thread_id, marks.run_from)
         events = Event.objects.filter(thread_id=thread_id)
         return _page(thread, runs, events, marks, open_messages)
 
 
-def _newest_runs(thread_id: int, since: datetime | None) -> list[Run]:
-    """Return the newest run, and those made since the one the reader knows, oldest first."""
+def _newest_runs(thread_id: int, known_from: int | None) -> list[Run]:
+    """Return the newest run, and those since the one that began at this seq, oldest first."""
     runs = Run.objects.filter(thread_id=thread_id, parent_run=None)
-    runs = runs.order_by("-created_at", "-first_seq")
-    newest = runs[:1] if since is None else runs.filter(created_at__gte=since)
-    return list(reversed(newest))
+    newest = list(runs.order_by("-created_at", "-first_seq")[:1])
+    if known_from is None or not newest or newest[0].first_seq == known_from:
+        return newest
+    return list(runs.filter(first_seq__gte=known_from).order_by("first_seq"))
 
 
 def _page(
@@ -140,7 +145,6 @@ def _page(
         has_more=has_more,
         next_seq=rows[-1].seq + 1 if has_more else max(thread.head_seq, marks.next_seq),
         head_seq=thread.head_seq,
-        since=runs[-1].created_at if runs else None,
         committed=_committed(runs, open_messages),
     )
 
@@ -251,7 +255,7 @@ def read_snapshot(
         return SnapshotRead(
             frame=_snapshot(thread, newest, shown, now),
             newest=newest,
-            marks=_marks(thread, runs, newest, gates),
+            marks=_marks(thread, newest, gates),
             committed=_committed(runs, open_messages),
         )
 
@@ -261,12 +265,9 @@ def may_see(principal: Principal, kind: str) -> bool:
     return kind != GateKind.APPROVAL or principal.has(APPROVALS_READ)
 
 
-def _marks(
-    thread: Thread, runs: list[Run], newest: RunRow | None, gates: Iterable[GateRead]
-) -> Marks:
+def _marks(thread: Thread, newest: RunRow | None, gates: Iterable[GateRead]) -> Marks:
     marks = Marks(next_seq=thread.head_seq, gates={gate.row.pk: gate.place for gate in gates})
     if newest is not None:
-        marks.since = runs[-1].created_at
         marks.run, marks.usage = newest.place, newest.usage_place
     return marks
 
@@ -305,7 +306,9 @@ class Credential:
 def read_authority(
     *, tenant_id: int, credentials: Iterable[Credential]
 ) -> dict[Credential, Principal | None]:
-    """Return each credential as it stands now; None where it was revoked, has lapsed, or its member has left."""
+    """Return each credential as it stands now; None where it was revoked, has lapsed, or its member
+    has left.
+    """
     with tenant_snapshot(tenant_id):
         return {
             credential: present_authority(

@@ -51,16 +51,20 @@ class Subscription:
         topic.add(self)
 
     def restart(self) -> Captured:
-        """What came so far is forgotten: the read that follows this covers it. Returns the text to go with that read."""
+        """What came so far is forgotten: the read that follows this covers it. Returns the text to
+        go with that read.
+        """
         self._queue.clear()
         self._is_stale = False
         self._began_unbased = self._topic.marks is None
         return self._topic.capture()
 
     def settle(self, marks: Marks) -> bool:
-        """Return whether what is queued goes on exactly from a read that began at `restart` and led to these marks.
+        """Return whether what is queued goes on exactly from a read that began at `restart` and led
+        to these marks.
 
-        False: the topic began at another reader's read meanwhile, which may be later than this one. Read again.
+        False: the topic began at another reader's read meanwhile, which may be later than this
+            one. Read again.
         """
         if self._topic.marks is None:
             self._topic.begin(marks)

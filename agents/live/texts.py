@@ -1,4 +1,6 @@
-"""Text so far: what is being written and is not in the log yet, kept for a reader that comes in the middle."""
+"""Text so far: what is being written and is not in the log yet, kept for a reader that comes in the
+middle.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.core.frames import Frame, FrameType, sse_field, text_frame, text_reset_frame
 from agents.live.items import Item
+from sessions.core.frames import Frame, FrameType, sse_field, text_frame, text_reset_frame
 
 MOST_THREADS = 1000
 MOST_RUNS_OF_A_THREAD = 8
@@ -42,20 +44,23 @@ class Captured:
 
 
 class Texts:
-    """The open messages of every thread whose text reaches this process. Every method may be called from any thread.
+    """The open messages of every thread whose text reaches this process. Every method may be called
+    from any thread.
 
-    A frame is handed on so that each character goes out once: what was known is cut off a keyframe, and what stands
-    behind a gap waits for the next one.
+    A frame is handed on so that each character goes out once: what was known is cut off a keyframe,
+    and what stands behind a gap waits for the next one.
     """
 
     def __init__(self) -> None:
-        # Guards what is written, and that a capture and the frames after it miss and repeat nothing.
+        # Guards what is written, and that a capture and the frames after it miss and repeat
+        # nothing.
         self._lock = threading.Lock()
         self._threads: OrderedDict[int, OrderedDict[str, _Open]] = OrderedDict()
         self._number = 0
 
     def take(self, thread_id: int, frame: Frame, hand_on: Callable[[Item], None]) -> None:
-        """The frame's text is kept, and what is new in it is handed on with its number as its place.
+        """The frame's text is kept, and what is new in it is handed on with its number as its
+        place.
 
         Args:
             hand_on: Called under the lock, so that items keep their order; it returns at once.
@@ -68,7 +73,9 @@ class Texts:
             hand_on(_item(said, frame["run_id"], self._number))
 
     def capture(self, thread_id: int) -> Captured:
-        """Return the thread's text so far; items with a higher number are the ones that are missing in it."""
+        """Return the thread's text so far; items with a higher number are the ones that are missing
+        in it.
+        """
         with self._lock:
             runs = self._threads.get(thread_id, {})
             written = [_written(run_id, opened, self._number) for run_id, opened in runs.items()]

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from agents.live.items import Item, Marks
+from agents.live.items import Item, Marks, Place
 from agents.live.reads import ANSWER, Credential, Page, read_authority, read_thread
 from agents.live.subscription import Subscription
 from agents.live.texts import Captured, Texts
@@ -33,7 +33,8 @@ class StreamBroken(FelixError):
 
 
 class Topic:
-    """Reads a thread when it rings, and under that from time to time, and gives what is new to its subscribers.
+    """Reads a thread when it rings, and under that from time to time, and gives what is new to its
+    subscribers.
 
     Made, and used, on one event loop.
 
@@ -126,6 +127,7 @@ class Topic:
             self._rung.set()
 
     def _publish(self, page: Page, marks: Marks) -> None:
+        known_from = marks.run_from
         for item in page.items:
             if not marks.take(item):
                 continue
@@ -134,14 +136,13 @@ class Topic:
             if item.run_id is not None and item.message_id and item.frame["kind"] == ANSWER:
                 self._texts.forget(self.thread_id, item.run_id, item.message_id)
         marks.next_seq = max(marks.next_seq, page.next_seq)
-        if page.since != marks.since and not page.has_more:
-            marks.since = page.since
-            kept = page.newest.state.run_id if page.newest else None
-            gates = [item for item in page.items if item.kind is FrameType.GATE]
-            marks.gates = {item.gate_id: item.place for item in gates if item.run_id == kept}
+        if marks.run_from != known_from and page.newest is not None:
+            marks.gates = _gates_of(page, page.newest.state.run_id)
 
     async def _check_authority(self) -> None:
-        """Subscribers whose credential is gone are turned out; the others see what it allows now (decisions 3.11)."""
+        """Subscribers whose credential is gone are turned out; the others see what it allows now
+        (decisions 3.11).
+        """
         if self.loop.time() - self._checked_at < AUTHORITY_SECONDS:
             return
         self._checked_at = self.loop.time()
@@ -156,7 +157,9 @@ class Topic:
                 _see_as(subscriber, present[credential])
 
     def _beat(self) -> None:
-        """A silent stream says that it is alive, early enough for the next look to be within the time."""
+        """A silent stream says that it is alive, early enough for the next look to be within the
+        time.
+        """
         due = self.loop.time() - HEARTBEAT_SECONDS + IDLE_POLL_SECONDS
         for subscriber in self._subscribers:
             if subscriber.heard_at <= due:
@@ -173,6 +176,11 @@ class Topic:
         log.error("topic_failed", extra={"thread": self.thread_id}, exc_info=error)
         self._refuse(self._subscribers, StreamBroken())
         self._emptied(self)
+
+
+def _gates_of(page: Page, run_id: str) -> dict[str, Place]:
+    gates = [item for item in page.items if item.kind is FrameType.GATE]
+    return {item.gate_id: item.place for item in gates if item.run_id == run_id}
 
 
 def _credential(principal: Principal) -> Credential | None:

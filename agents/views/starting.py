@@ -34,6 +34,7 @@ class Starter(NamedTuple):
     """A thing to try: a link that fills the form."""
 
     text: str
+    agent: str
     url: str
 
 
@@ -50,7 +51,9 @@ def _agent(principal: Principal, name: str) -> CompiledAgent | None:
 def _starters(agents: list[CompiledAgent]) -> list[Starter]:
     url = reverse("threads:new")
     return [
-        Starter(starter.title, with_query(url, agent=agent.name, message=starter.prompt))
+        Starter(
+            starter.title, agent.name, with_query(url, agent=agent.name, message=starter.prompt)
+        )
         for agent in agents
         for starter in agent.starters
     ]

@@ -106,7 +106,7 @@ def run_worker(arguments: argparse.Namespace) -> int:
     open_worker()
     options = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING"]
     app.worker_main(
-        ["worker", "--pool=threads", f"--concurrency={settings.WORKER_SLOTS}", *options]
+        ["--quiet", "worker", "--pool=threads", f"--concurrency={settings.WORKER_SLOTS}", *options]
     )
     return 0
 
@@ -119,5 +119,5 @@ def run_beat(arguments: argparse.Namespace) -> int:
 
     _production()
     settings.DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    app.start(["beat", "--loglevel=WARNING", "--pidfile=", f"--schedule={settings.DATA_DIR}/beat"])
+    app.start(["--quiet", "beat", "--loglevel=WARNING", "--pidfile=", f"--schedule={settings.DATA_DIR}/beat"])
     return 0

@@ -53,19 +53,18 @@ class Transport(memory.Transport):
     Channel = Channel
     driver_name = SCHEME
 
-    def drain_events(self, connection: Any, **kwargs: Any) -> None:
+    def drain_events(self, connection: Any, timeout: Any = None) -> None:  # type: ignore[override]
         """Deliver one message.
 
         Raises:
             TimeoutError: none came in time; Celery's loop expects this and looks at its other
                 duties.
         """
-        timeout: float | None = kwargs.get("timeout")
         assert self.cycle is not None
         while True:
             rings = BELL.rings
             try:
-                self.cycle.get(self._deliver, timeout=timeout)
+                self.cycle.get(self._deliver, timeout=timeout)  # type: ignore[no-untyped-call]
                 return
             except Empty:
                 if not BELL.wait_after(rings, 1.0 if timeout is None else timeout):

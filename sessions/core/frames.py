@@ -1,4 +1,5 @@
-"""Frames: the one vocabulary of every reader (decisions 2.4). Live, durable and replay are three sources of these.
+"""Frames: the one vocabulary of every reader (decisions 2.4). Live, durable and replay are three
+sources of these.
 
 Nothing here reads or keeps anything: each function returns the JSON object of one frame.
 """
@@ -53,7 +54,9 @@ class UsageTotals:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """A run as readers see it. `waiting_on` holds the kinds of its waiting gates, `final` and `error` how it ended."""
+    """A run as readers see it. `waiting_on` holds the kinds of its waiting gates, `final` and
+    `error` how it ended.
+    """
 
     run_id: str
     resume_token: str
@@ -169,7 +172,9 @@ def error_frame(*, code: str, message: str) -> Frame:
 
 
 def text_frame(kind: FrameType, *, message_id: str, offset: int, text: str) -> Frame:
-    """Return text that is not logged yet and begins at a character of its message; offset 0 replaces what was there."""
+    """Return text that is not logged yet and begins at a character of its message; offset 0
+    replaces what was there.
+    """
     return {"type": kind.value, "message_id": message_id, "offset": offset, "text": text}
 
 
@@ -187,7 +192,9 @@ def snapshot_frame(
     gates: Sequence[Mapping[str, Any]],
     branches: Sequence[BranchState],
 ) -> Frame:
-    """Return a thread as it is: its newest run with that run's gates, and the newest events of its active branch."""
+    """Return a thread as it is: its newest run with that run's gates, and the newest events of its
+    active branch.
+    """
     return {
         "type": FrameType.SNAPSHOT.value,
         "thread": {
@@ -218,7 +225,8 @@ def sse_field(frame: Frame, *, next_seq: int | None = None) -> bytes:
     """Return the frame as one field of an event stream.
 
     Args:
-        next_seq: The `id:` line, the cursor behind this frame; None for every frame but `event` and `snapshot`.
+        next_seq: The `id:` line, the cursor behind this frame; None for every frame but `event`
+            and `snapshot`.
     """
     # A lone surrogate has no UTF-8; written as a backslash escape it is the same text in JSON.
     body = json.dumps(frame, ensure_ascii=False, separators=(",", ":")).encode(

@@ -1,7 +1,8 @@
 """The reducer: what a reader knows after the frames it got, from whatever source they came.
 
-After any prefix of a stream it holds a true state, and `cursor` says where to go on. A frame that comes twice, or late,
-changes nothing: events count by `seq`, text by offset, gates by how far they are.
+After any prefix of a stream it holds a true state, and `cursor` says where to go on. A frame that
+comes twice, or late, changes nothing: events count by `seq`, text by offset, gates by how far they
+are.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ class OpenText:
 
 
 def spliced(known: str, offset: int, more: str) -> str:
-    """Return the text once a delta is in it: again, the same; from 0, replaced; behind a gap, not taken."""
+    """Return the text once a delta is in it: again, the same; from 0, replaced; behind a gap, not
+    taken.
+    """
     if offset > len(known) or known[offset : offset + len(more)] == more:
         return known
     return known[:offset] + more
@@ -41,7 +44,8 @@ def gate_order(gate: Frame) -> tuple[int, bool, int]:
 class ThreadView:
     """A thread as one reader sees it. `cursor` None: no event and no snapshot came yet.
 
-    `events` are those of the active branch, by seq; `end` is the frame that ended the stream, if one did.
+    `events` are those of the active branch, by seq; `end` is the frame that ended the stream, if
+    one did.
     """
 
     cursor: int | None = None
@@ -121,7 +125,9 @@ class ThreadView:
             self.texts.pop(frame["message_id"], None)
 
     def _rewind(self, frame: Frame) -> None:
-        """The branch that is left keeps its events in the log; this view goes on with those before the cut."""
+        """The branch that is left keeps its events in the log; this view goes on with those before
+        the cut.
+        """
         parent = self.thread.get("active_branch")
         self.branches.append(
             {

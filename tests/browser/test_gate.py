@@ -149,3 +149,11 @@ def test_u40_what_hides_is_shown_as_marks_counted_and_never_run(visit, story):
     assert "3 invisible characters shown" in words(card)
     assert "<script>window.hit=1</script>" in words(card)
     assert window.page.evaluate("window.hit") is None
+
+
+def test_on_a_phone_the_buttons_come_into_sight_after_the_end_of_the_evidence(visit, story):
+    window = visit("bob", width=360, height=640)
+    card = card_of(window, story.long_gate)
+
+    assert card.get_by_text("Read to the end").is_visible()
+    assert card.locator(".verdict").bounding_box()["y"] > 640

@@ -8,8 +8,21 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.durability.harness import LEASE_SECONDS
+from tests.durability.talk import ENDED, Thread
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "durability.md"
-COLUMNS = ("killed", "kills", "duplicates", "losses", "stuck", "p50 s", "p95 s")
+PROMPT_SECONDS = LEASE_SECONDS + 2
+COLUMNS = (
+    "killed",
+    "kills",
+    "duplicates",
+    "losses",
+    "stuck",
+    "p50 s",
+    "p95 s",
+    f"within {PROMPT_SECONDS:g} s",
+)
 
 
 @dataclass
@@ -21,6 +34,23 @@ class Kill:
     duplicates: int = 0
     losses: int = 0
     is_stuck: bool = True
+
+    def measure(self, thread: Thread) -> None:
+        """The row says what came of the kill on this thread."""
+        killed_at, events = thread.felix.killed_at, thread.events()
+        after = [event["ts"] / 1000 for event in events if event["ts"] / 1000 > killed_at]
+        unknown = sum(event.get("status") == "interrupted" for event in events)
+        wanted = sum(
+            call["name"] == "write_file"
+            for event in events
+            if event["kind"] == "assistant_message"
+            for call in event["tool_calls"]
+        )
+        counted = thread.effects()
+        self.duplicates = sum(count - 1 for count in counted.values())
+        self.losses = max(0, wanted - unknown - len(counted))
+        self.seconds = min(after, default=math.nan) - killed_at
+        self.is_stuck = thread.status() not in ENDED
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -63,6 +93,7 @@ def _row(point: str, kills: list[Kill]) -> str:
         str(sum(kill.is_stuck for kill in kills)),
         f"{percentile(seconds, 0.5):.1f}",
         f"{percentile(seconds, 0.95):.1f}",
+        str(sum(value <= PROMPT_SECONDS for value in seconds)),
     ]
     return "| " + " | ".join(cells) + " |"
 

@@ -20,6 +20,15 @@ from tests.durability.processes import FELIX, ROOT, Command, environment, felix,
 from tests.fakes.provider import FakeProvider
 
 LEASE_SECONDS = 2.0
+MODELS = """active_model: fake
+providers:
+  fake: {{base_url: "{fake}", api_key_env: FAKE_MODEL_KEY}}
+  gone: {{base_url: "http://127.0.0.1:{gone}/v1", api_key_env: FAKE_MODEL_KEY}}
+models:
+  fake: {{provider: fake, model_id: fake}}
+  gone: {{provider: gone, model_id: fake}}
+retry: {{max_attempts: 2, base_delay_seconds: 0.1, max_delay_seconds: 1}}
+"""
 IS_PRODUCTION = bool(os.environ.get("FELIX_REDIS_URL"))
 
 
@@ -36,15 +45,15 @@ class Instance:
         self._fault = home / "fault"
         self._log = home / "output"
         self._key = ""
-        self.env = environment(
-            DATA_DIR=str(self.data_dir),
-            LEASE_SECONDS=f"{LEASE_SECONDS:g}",
-            OPENAI_BASE_URL=fake.base_url,
-            OPENAI_API_KEY="test-key",
-            OPENAI_MODEL="fake",
-            FAULT=f"@{self._fault}",
-            **settings,
-        )
+        self._models = home / "models.yaml"
+        self._models.write_text(MODELS.format(fake=fake.base_url, gone=free_port()))
+        usual = {
+            "DATA_DIR": str(self.data_dir),
+            "LEASE_SECONDS": f"{LEASE_SECONDS:g}",
+            "MODELS_FILE": str(self._models),
+            "FAULT": f"@{self._fault}",
+        }
+        self.env = {**environment(**{**usual, **settings}), "FAKE_MODEL_KEY": "test-key"}
 
     @property
     def output(self) -> str:

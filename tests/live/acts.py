@@ -43,5 +43,4 @@ def whole_run(**facts) -> Run:
     gate_id = asked(row)
     decided(gate_id)
     carried_out(row, gate_id)
-    row.refresh_from_db()
-    return row
+    return Run.objects.select_related("thread").get(pk=row.pk)

@@ -26,6 +26,10 @@ def test_lines_that_share_nothing_have_changed_whole():
     assert (removed.changed, added.changed) == ("alpha", "beta")
 
 
+def test_in_a_new_file_nothing_stands_out():
+    assert all(not line.parts.changed for line in of(long_gate(3)).shown.lines)
+
+
 def test_a_change_is_counted_in_the_header():
     assert of(gate()).summary == "+1 −1 of 1 line"
 

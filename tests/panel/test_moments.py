@@ -25,7 +25,7 @@ def test_the_whole_moment_names_its_zone():
 
 @pytest.mark.parametrize(
     ("length_ms", "words"),
-    [(800, "0.8 s"), (187_000, "3:07"), (8_040_000, "2 h 14 min"), (-5, "0.0 s")],
+    [(800, "0.8 s"), (187_000, "3:07"), (8_040_000, "2 h 14 min"), (60, "<0.1 s"), (-5, "<0.1 s")],
 )
 def test_a_duration_is_said_in_the_unit_that_fits(length_ms, words):
     assert duration(length_ms) == words

@@ -2,6 +2,11 @@
 
 import pytest
 
+from tests.live.conftest import (  # noqa: F401  fixtures
+    _no_connection_is_left,
+    django_db_modify_db_settings,
+)
+
 
 @pytest.fixture(autouse=True)
 def own_data(settings, tmp_path):

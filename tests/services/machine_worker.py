@@ -1,4 +1,4 @@
-"""A worker that goes by the real loop and services, one transaction at a time, on tools without files."""
+"""A worker that goes by the real loop, one transaction at a time, on tools without files."""
 
 from __future__ import annotations
 
@@ -38,9 +38,12 @@ from approvals.selectors import gates_of_run
 from felix_web.tenancy.scoping import tenant_snapshot
 from sessions.core.calls import Call
 from sessions.core.events import Event
-from sessions.core.states import RunStatus, StopReason
+from sessions.core.states import StopReason
 from tests.fakes.issued import Issued
 from tests.fakes.judge import judge
+
+Calls = Sequence[tuple[str, str]]
+"""What a model wants: tools, each with the path it is to act on."""
 
 LIMITS = Limits(max_tool_calls=12, max_wall_clock_seconds=600, recursion_limit=12)
 RULES = (
@@ -58,15 +61,20 @@ class PathArgs(ToolArgs):
 
 @dataclass(slots=True)
 class World:
-    """What the tools act on. `effects` counts, outside Felix, how often each call had its effect."""
+    """What the tools act on. `effects` counts unsafe calls, `spent` starts under each gate."""
 
     values: dict[str, str] = field(default_factory=dict)
     effects: Counter[tuple[str, str]] = field(default_factory=Counter)
     spent: Counter[str] = field(default_factory=Counter)
-    safe: set[tuple[str, str]] = field(default_factory=set)
+
+    def now(self, path: str) -> str:
+        return f"now:{self.values.get(path, '')}"
+
+    def change(self, path: str) -> None:
+        self.values[path] = self.values.get(path, "") + "!"
 
     def preimage(self, args: PathArgs, _: ToolContext) -> str:
-        return f"now:{self.values.get(args.path, '')}"
+        return self.now(args.path)
 
     def write(self, args: PathArgs, context: ToolContext) -> str:
         if context.preimage not in (None, self.preimage(args, context)):
@@ -95,7 +103,7 @@ class OneAnswer:
     origin = "test"
     is_scripted = False
 
-    def __init__(self, calls: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, calls: Calls) -> None:
         made = [ToolCall(f"call_{n}", tool, {"path": path}) for n, (tool, path) in enumerate(calls)]
         self._turn = AssistantTurn("" if made else "That is all.", (), tuple(made))
 
@@ -142,7 +150,7 @@ def new_prompt() -> Prompt:
 
 
 class Worker:
-    """A driver in slow motion: `step` makes at most one transaction, and may be the last thing it ever does."""
+    """A driver in slow motion: `step` makes one transaction at most, and may be its last."""
 
     def __init__(self, claimed: Claimed, world: World, *, parallel: bool) -> None:
         loaded = load_run(claimed=claimed, limits=LIMITS)
@@ -170,14 +178,14 @@ class Worker:
             self.prompt.add(event)
             self._known.update(call.call_id for call in calls_of(event))
 
-    def step(self, answer: Sequence[tuple[str, str]]) -> None:
+    def step(self, answer: Calls) -> None:
         """Do the next thing; over once the run is parked, ended, or another's."""
         try:
             self._step(answer)
         except LeaseLost:
             self.is_over = True
 
-    def _step(self, answer: Sequence[tuple[str, str]]) -> None:
+    def _step(self, answer: Calls) -> None:
         if self._ended:
             ends, self._ended = self._ended[:1], self._ended[1:]
             self._take(driving.result(self.claim, ends, ()))
@@ -187,7 +195,7 @@ class Worker:
         else:
             self._follow_the_loop(answer)
 
-    def _follow_the_loop(self, answer: Sequence[tuple[str, str]]) -> None:
+    def _follow_the_loop(self, answer: Calls) -> None:
         match next_step(self.view, active_ms=0):
             case CallModel():
                 self._answer(answer)
@@ -200,7 +208,7 @@ class Worker:
                 driving.finish(self.claim, end, final_text=self.view.final_text, active_ms=0)
                 self.is_over = True
 
-    def _answer(self, calls: Sequence[tuple[str, str]]) -> None:
+    def _answer(self, calls: Calls) -> None:
         assert refusals(self.prompt) == []
         got = asyncio.run(self._ask(OneAnswer(calls)))
         verdicts = evaluate(calls_of(got.event), self.view, self.policy)
@@ -247,7 +255,8 @@ class Worker:
             self.policy = self.policy.without(candidate.grant)
             self._read_gates()
             return False
-        self.world.spent[begun.gate_id] += 1
+        if begun.gate_id:
+            self.world.spent[begun.gate_id] += 1
         return True
 
     def _run(self, candidate: Candidate) -> CallClosed:
@@ -255,17 +264,10 @@ class Worker:
         if candidate.gate is not None:
             context.preimage = candidate.gate.contract.preimage or None
         outcome: Outcome = execute(candidate.tool, candidate.args, context)
-        place = (self.claim.run_id, candidate.call.call_id)
-        self.world.effects[place] += 1
-        if candidate.tool.is_replay_safe:
-            self.world.safe.add(place)
+        if not candidate.tool.is_replay_safe:
+            self.world.effects[self.claim.run_id, candidate.call.call_id] += 1
         return closed(candidate, outcome, started_ms=1)
 
     def _read_gates(self) -> None:
         with tenant_snapshot(self.claim.tenant_id):
             self.view.take_gates(gates_of_run(run_id=self.claim.run_id))
-
-
-def is_final(status: str) -> bool:
-    """Return whether a run's status is one that stays."""
-    return not RunStatus(status).is_active

@@ -1,4 +1,4 @@
-"""Any order of sends, claims, steps, decisions, crashes, deadlines, rewinds and aborts leaves a sound log."""
+"""Any order of sends, claims, decisions, crashes, deadlines and rewinds leaves a sound log."""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.urls import URLPattern, get_resolver
@@ -11,14 +12,25 @@ from django.urls import URLPattern, get_resolver
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
-def routes(resolver: Any = None, prefix: str = "") -> Iterator[str]:
-    """Yield every route as Django writes it: `api/approvals/<gate_id>`."""
+def routes(resolver: Any = None, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (method, route) of everything there is, a route as Django writes it: `api/approvals/<gate_id>`.
+
+    A page of the panel does not say which methods it takes; GET and POST are both yielded.
+    """
     for entry in (resolver or get_resolver()).url_patterns:
         route = prefix + str(entry.pattern)
         if isinstance(entry, URLPattern):
-            yield route
+            yield from ((method, route) for method in _methods(entry.callback))
         else:
             yield from routes(entry, route)
+
+
+def _methods(view: Callable[..., Any]) -> list[str]:
+    path_view = inspect.getclosurevars(inspect.unwrap(view)).nonlocals.get("self")
+    operations = getattr(path_view, "operations", None)
+    if operations is None:
+        return ["GET", "POST"]
+    return sorted({method for operation in operations for method in operation.methods})
 
 
 def parameters(route: str) -> list[str]:

@@ -31,6 +31,20 @@ OWN = {
     ("POST", "threads/new/"),
     ("GET", "api/openapi.json"),
 }
+# Pages that only show something, whatever the method.
+READ_ONLY = {
+    "",
+    "live",
+    "ready",
+    "threads/",
+    "threads/<str:thread_id>/",
+    "approvals/",
+    "approvals/<str:gate_id>/",
+    "manifests/",
+    "usage/",
+    "audit/",
+    "tenants/",
+}
 NOWHERE = {"thread_id": "none", "gate_id": "gate_none", "resume_token": "rt_none", "name": "none"}
 ELSEWHERE = {"elsewhere": "not/there"}
 
@@ -50,7 +64,7 @@ def bodies(given: dict[str, str]) -> dict[str, Any]:
         "messages": [{"role": "user", "content": "hi"}],
         "thread_id": given["thread_id"],
     }
-    form = {"tenant": "evil", "message": "hi", "manifest": "cowork", "key": "act_1"}
+    form = {"tenant": "evil", "message": "hi", "agent": "cowork", "key": "act_1"}
     decision = {"tenant": "evil", "decision": "approve", "digest": "x", "revision": "1"}
     return {
         "api/chat": chat,
@@ -71,20 +85,11 @@ def call(client: Client, method: str, route: str, given: dict[str, str]) -> Any:
     path = filled(route, given | ELSEWHERE)
     if method in ("GET", "DELETE"):
         return client.generic(method, path)
-    known = bodies(given)
-    if route not in known and route in ALL_READING:
-        return client.generic(method, path)
-    body = known[route]
+    body = {} if route in READ_ONLY else bodies(given)[route]
     if isinstance(body, tuple):
         return client.post(path, body[0])
     text = body if isinstance(body, str) else json.dumps(body)
     return client.generic(method, path, text, content_type="application/json")
-
-
-# Reading pages and lists take any method; what they need no body for, they get none.
-ALL_READING = {route for route in ALL if not route.startswith("api/")} | {
-    route for route in ALL if not parameters(route)
-}
 
 
 def stranger() -> Client:
@@ -106,47 +111,46 @@ def content(response: Any) -> bytes:
     return b"" if response.streaming else response.content
 
 
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
-@pytest.mark.parametrize("route", [route for route in ALL if route not in SESSION])
-def test_a_stranger_finds_nothing_and_changes_nothing(ids, route, method):
+def without_ids(response: Any, given: dict[str, str]) -> bytes:
+    text = content(response)
+    for value in given.values():
+        text = text.replace(value.encode(), b"ID")
+    return text
+
+
+@pytest.mark.parametrize(("method", "route"), [(m, r) for m, r in ALL if r not in SESSION])
+def test_a_stranger_finds_nothing_and_changes_nothing(ids, method, route):
     client = stranger()
     before = rows_of_acme()
 
     answer = call(client, method, route, ids)
 
     assert rows_of_acme() == before
-    assert answer.status_code < 500
-    for value in (ids["gate_id"], ids["resume_token"], "note.txt"):
-        assert value.encode() not in content(answer)
-    if answer.status_code == 405:
+    secrets = (ids["gate_id"], ids["resume_token"], "note.txt")
+    assert not any(value.encode() in content(answer) for value in secrets)
+    if (method, route) in OWN or not (parameters(route) or route == "api/chat/abort"):
+        assert answer.status_code < 400 or answer.status_code == 405
         return
-    if (method, route) in OWN:
-        assert answer.status_code < 400
-    elif parameters(route) or route == "api/chat/abort":
-        nobodys = call(client, method, route, NOWHERE)
-        assert answer.status_code == nobodys.status_code == 404
-        assert content(answer) == content(nobodys)
-    else:
-        assert answer.status_code < 400
+    nobodys = call(client, method, route, NOWHERE)
+    assert answer.status_code == nobodys.status_code
+    assert answer.status_code in (404, 405)
+    assert without_ids(answer, ids) == without_ids(nobodys, NOWHERE)
 
 
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
-@pytest.mark.parametrize("route", [route for route in ALL if route not in PUBLIC | SESSION])
-def test_nobody_at_all_is_asked_who_they_are(ids, route, method):
-    before = rows_of_acme()
+@pytest.mark.parametrize(("method", "route"), [(m, r) for m, r in ALL if r not in PUBLIC | SESSION])
+def test_nobody_at_all_is_asked_who_they_are(method, route):
+    answer = call(Client(), method, route, NOWHERE)
 
-    answer = call(Client(), method, route, ids)
-
-    assert rows_of_acme() == before
     if answer.status_code == 302:
         assert answer.headers["Location"].startswith("/sign-in/")
     else:
-        assert answer.status_code in (401, 405)
+        assert answer.status_code == 401
 
 
 def test_the_walk_sees_the_routes_there_are():
-    assert "api/approvals/<gate_id>/decide" in ALL
-    assert "api/chat/stream/<thread_id>" in ALL
+    assert ("POST", "api/approvals/<gate_id>/decide") in ALL
+    assert ("GET", "api/chat/stream/<thread_id>") in ALL
+    assert ("PUT", "api/manifests/<name>") in ALL
 
 
 def test_a_route_with_an_unknown_parameter_is_an_error():

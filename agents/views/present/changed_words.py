@@ -39,8 +39,12 @@ def compare(removed: str, added: str) -> tuple[Parts, Parts]:
 def mark_changes(lines: Sequence[tuple[str, str]]) -> Iterator[Parts]:
     """Yield each (kind, text) line's parts: of a change, n-th removed and n-th added are compared.
 
-    A line without a partner has changed whole; one that stays has not changed at all.
+    A line without a partner has changed whole; one that stays has not changed at all. Where
+    everything is added, as in a new file, nothing stands out.
     """
+    if {kind for kind, _ in lines} <= {"add"}:
+        yield from (Parts(text, "", "") for _, text in lines)
+        return
     runs = [(kind, [text for _, text in run]) for kind, run in groupby(lines, lambda line: line[0])]
     for place, (kind, texts) in enumerate(runs):
         before = runs[place - 1] if place else ("", [])

@@ -37,8 +37,10 @@ def iso(at_ms: int) -> str:
 
 
 def duration(length_ms: int) -> str:
-    """Return `0.8 s`, `3:07` or `2 h 14 min`; what is negative counts as nothing."""
+    """Return `<0.1 s`, `0.8 s`, `3:07` or `2 h 14 min`; what is negative counts as nothing."""
     length_ms = max(0, length_ms)
+    if length_ms < SECOND_MS / 10:
+        return "<0.1 s"
     if length_ms < MINUTE_MS:
         return f"{length_ms / SECOND_MS:.1f} s"
     if length_ms < HOUR_MS:

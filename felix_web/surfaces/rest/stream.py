@@ -18,7 +18,8 @@ STREAM_HEADERS = {
 def sse(
     generator: AsyncGenerator[bytes, None], *, headers: Mapping[str, str] | None = None
 ) -> StreamingHttpResponse:
-    """Return the answer that sends the generator's fields as they come. The generator brings its own heartbeats.
+    """Return the answer that sends the generator's fields as they come. The generator brings its
+    own heartbeats.
 
     It is closed when the reader goes away.
     """

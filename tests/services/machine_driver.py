@@ -1,0 +1,158 @@
+"""The real driver on the real store, with a model that follows a list and hooks around commits."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.db import connection
+
+from agents.core.driver import Driver
+from agents.core.providers import messages
+from agents.core.providers.base import (
+    AssistantTurn,
+    Completed,
+    ModelRequest,
+    StreamItem,
+    ToolCall,
+    Turn,
+    Usage,
+)
+from agents.runtime import ToolThreads, Workbench, driver_for
+from agents.services.claiming import Claimed, take_run
+from agents.store import Bridge
+from sessions.core.states import StopReason
+from sessions.models import Run
+from tests.fakes.issued import Issued
+from tests.fakes.judge import judge
+
+THREADS = 4
+Hook = Callable[[], object]
+
+
+def call(name: str, call_id: str = "", **args: Any) -> ToolCall:
+    return ToolCall(call_id or f"call_{name}_{len(args)}", name, args)
+
+
+def write(path: str, content: str, call_id: str) -> ToolCall:
+    return ToolCall(call_id, "write_file", {"path": path, "content": content})
+
+
+@dataclass
+class Script:
+    """A model that gives these answers, each a list of calls or a text; it judges each prompt."""
+
+    answers: list[list[ToolCall] | str]
+    prompts: list[list[dict[str, Any]]] = field(default_factory=list)
+    origin: str = "test"
+    is_scripted: bool = False
+
+    def render(self, turn: Turn) -> list[dict[str, Any]]:
+        return messages.render_turn(turn, origin=self.origin)
+
+    def render_system(self, text: str) -> list[dict[str, Any]]:
+        return messages.render_system(text)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamItem]:
+        sent = list(request.messages)
+        assert judge({"model": "m", "messages": sent}, issued=Issued(), account="a") == []
+        self.prompts.append(sent)
+        said = self.answers.pop(0)
+        calls = () if isinstance(said, str) else tuple(said)
+        text = said if isinstance(said, str) else ""
+        yield Completed(AssistantTurn(text, (), calls), StopReason.END_TURN, Usage(3, 2))
+
+    def results(self) -> list[str]:
+        """What the model read of the calls, in the newest prompt."""
+        return [m["content"] for m in self.prompts[-1] if m["role"] == "tool"]
+
+
+class Hooked:
+    """The store, with something else happening just before or just after its transactions."""
+
+    def __init__(self, store: Any, before: dict[str, Hook], after: dict[str, Hook]) -> None:
+        self._store, self._before, self._after = store, before, after
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._store, name)
+
+        async def with_hooks(*args: Any, **more: Any) -> Any:
+            await asyncio.to_thread(on_own_connection, self._before.pop(name, _nothing))
+            answer = await method(*args, **more)
+            await asyncio.to_thread(on_own_connection, self._after.pop(name, _nothing))
+            return answer
+
+        return with_hooks
+
+
+def _nothing() -> None:
+    """Nothing happens."""
+
+
+def on_own_connection(work: Hook) -> object:
+    """Return what the work returns, done on a connection that is closed behind it."""
+    try:
+        return work()
+    finally:
+        connection.close()
+
+
+@contextmanager
+def workbench() -> Iterator[Workbench]:
+    """A process's bridge and threads, gone afterwards with their connections."""
+    writers = 1 if connection.vendor == "sqlite" else THREADS
+    bench = Workbench(Bridge(writers), ToolThreads(THREADS), lambda *_: None)
+    yield bench
+    pools = ((bench.bridge._pool, writers), (bench.threads._pool, THREADS))
+    for pool, size in pools:
+        together = threading.Barrier(size)
+        closing = [pool.submit(_close_with, together) for _ in range(size)]
+        for one in closing:
+            one.result(10)
+    bench.bridge.close()
+    bench.threads.close()
+
+
+def _close_with(together: threading.Barrier) -> None:
+    together.wait(10)
+    connection.close()
+
+
+def claimed(row: Run, owner: str = "w") -> Claimed:
+    taken = take_run(run_id=row.pk, owner=owner, lease_seconds=60)
+    assert taken is not None
+    return taken
+
+
+def drive(
+    row: Run,
+    script: Script,
+    *,
+    before: dict[str, Hook] | None = None,
+    after: dict[str, Hook] | None = None,
+    adjust: Callable[[Driver], None] = lambda _: None,
+) -> Run:
+    """Return the run after a worker claimed it and drove it until it was parked or over."""
+    taken = claimed(row)
+    with workbench() as bench:
+        asyncio.run(_drive(taken, bench, script, (before or {}, after or {}), adjust))
+    row.refresh_from_db()
+    return row
+
+
+async def _drive(
+    taken: Claimed,
+    bench: Workbench,
+    script: Script,
+    hooks: tuple[dict[str, Hook], dict[str, Hook]],
+    adjust: Callable[[Driver], None],
+) -> None:
+    driver = await driver_for(taken, bench)
+    driver.model = replace(driver.model, provider=script)
+    driver.ports = replace(driver.ports, store=Hooked(driver.ports.store, *hooks))
+    adjust(driver)
+    await driver.drive()
