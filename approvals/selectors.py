@@ -152,10 +152,19 @@ def _by_status(rows: QuerySet[Gate], status: GateStatus) -> QuerySet[Gate]:
     return rows.filter(status=status)
 
 
-def waiting_gates(*, tenant_id: int) -> list[Gate]:
-    """Return the tenant's waiting gates, nearest deadline first."""
+MOST_WAITING = 200
+
+
+def waiting_gates(*, tenant_id: int, with_evidence: bool = True) -> list[Gate]:
+    """Return the tenant's waiting gates, nearest deadline first, at most `MOST_WAITING`.
+
+    Args:
+        with_evidence: False leaves evidence and arguments in the database, for lists and counts.
+    """
     rows = _by_status(Gate.objects.for_tenant(tenant_id), GateStatus.WAITING)
-    return list(_with_rows(rows).order_by("expires_at", "pk"))
+    if not with_evidence:
+        rows = rows.defer(*HEAVY)
+    return list(_with_rows(rows).order_by("expires_at", "pk")[:MOST_WAITING])
 
 
 def gates_of_threads(*, thread_ids: Iterable[int]) -> list[Gate]:
@@ -176,6 +185,15 @@ REASONS = {
 }
 
 
+HEAVY = ("args", "edited_args", "evidence")
+
+
+def _heavy(gate: Gate) -> dict[str, Any]:
+    """Return what can be large of a gate; nothing of one that was read without it."""
+    deferred = gate.get_deferred_fields()
+    return {name: {} if name in deferred else getattr(gate, name) for name in HEAVY}
+
+
 def gate_json(gate: Gate, *, now: datetime, principal: Principal | None = None) -> dict[str, Any]:
     """Return the gate as its frame carries it (decisions 2.4).
 
@@ -188,9 +206,7 @@ def gate_json(gate: Gate, *, now: datetime, principal: Principal | None = None) 
         "thread_id": None if gate.thread.kind == ThreadKind.EPHEMERAL else gate.thread.suffix,
         "call_id": gate.call_id,
         "tool": gate.tool,
-        "args": gate.args,
-        "edited_args": gate.edited_args,
-        "evidence": gate.evidence,
+        **_heavy(gate),
         "rule_id": gate.rule_id,
         "reason": gate.reason,
         "manifest": gate.manifest,

@@ -14,10 +14,11 @@ from benchmarks.peers.runner import INSTALL, PEERS, are_installed, peer_figures
 from benchmarks.report import Report, medians
 
 if TYPE_CHECKING:
-    from benchmarks.statements import Recorder
+    from agents.services.claiming import Claimed
+    from benchmarks.statements import Floor
     from benchmarks.stepping import InstantModel
 
-ROUNDS = 3
+ROUNDS = 5
 SIZES = (200, 1000)
 COMMITS_REPLAY_SAFE = 2.0
 COMMITS_OTHERWISE = 3.0
@@ -39,14 +40,17 @@ class Case:
         return f"{self.steps}_{'replay_safe' if self.replay_safe else 'effect'}"
 
 
-async def _drive(case: Case, claimed: Any, tools: Any, *, count_commits: bool) -> Any:
-    """Drive a claimed run to its end; returns its model and what the database was told."""
+async def _drive(
+    case: Case, claimed: Claimed, floor: Floor, *, count_commits: bool
+) -> tuple[InstantModel, float]:
+    """Drive a claimed run to its end, each step on the floor too; returns its model and commits."""
     from agents.leases import LeaseKeeper
+    from agents.runtime import ToolThreads
+    from agents.store import Bridge
     from benchmarks.statements import Recorder
-    from benchmarks.stepping import LEASE_SECONDS, bound
+    from benchmarks.stepping import LEASE_SECONDS, bound, close_connection
 
-    bridge, threads = tools
-    recorder = Recorder()
+    bridge, threads, recorder = Bridge(1), ToolThreads(4), Recorder()
     keeper = LeaseKeeper(
         owner="benchmark",
         lease_seconds=LEASE_SECONDS,
@@ -55,24 +59,35 @@ async def _drive(case: Case, claimed: Any, tools: Any, *, count_commits: bool) -
     )
     keeper.start()
     run = await bound(claimed, bridge, threads, steps=case.steps, replay_safe=case.replay_safe)
-    run.model.on_ask = recorder.mark
+    commits_at: list[int] = []
+
+    async def between() -> None:
+        commits_at.append(recorder.commits)
+        step = recorder.taken()
+        if step:
+            await floor.replay(step)
+
+    run.model.between = between
     await bridge.run(recorder.install)
     if count_commits:
         await bridge.run(recorder.count_commits)
     await run.driver.drive()
     await bridge.run(recorder.remove)
+    await bridge.run(close_connection)
     keeper.close()
     keeper.join()
-    return run.model, recorder
+    bridge.close()
+    threads.close()
+    return run.model, (commits_at[-1] - commits_at[0]) / case.steps
 
 
-def _measure(case: Case, number: int, directory: Path, *, count_commits: bool) -> dict[str, float]:
+def _measure(
+    case: Case, number: int, directory: Path, *, count_commits: bool = False
+) -> dict[str, float]:
     from django.conf import settings
 
-    from agents.runtime import ToolThreads
-    from agents.store import Bridge
-    from benchmarks.statements import checkpoint, copy_database, floor_database
-    from benchmarks.stepping import claimed_run, close_connection
+    from benchmarks.statements import Floor, checkpoint, copy_database
+    from benchmarks.stepping import claimed_run
 
     claimed = claimed_run(operator(), f"{case.name}-{number}-{count_commits}")
     checkpoint()
@@ -80,39 +95,28 @@ def _measure(case: Case, number: int, directory: Path, *, count_commits: bool) -
     before = disk_bytes(database)
     copy = directory / f"{case.name}-{number}.sqlite3"
     copy_database(copy)
-    bridge, threads = Bridge(1), ToolThreads(4)
-    model, recorder = asyncio.run(
-        _drive(case, claimed, (bridge, threads), count_commits=count_commits)
-    )
+    floor = Floor(copy)
+    model, commits = asyncio.run(_drive(case, claimed, floor, count_commits=count_commits))
+    floor.close()
     checkpoint()
-    after = disk_bytes(database)
-    with floor_database(copy) as replay:
-        floor = [replay(step) for step in recorder.steps()]
-    asyncio.run(bridge.run(close_connection))
-    bridge.close()
-    threads.close()
-    return _figures(model, floor, recorder, (after - before) / case.steps * 1000)
+    grown = (disk_bytes(database) - before) / case.steps * 1000
+    return _figures(model, floor) | {"commits_per_step": commits, "bytes_per_1000": grown}
 
 
-def _figures(
-    model: InstantModel, floor: list[float], recorder: Recorder, disk: float
-) -> dict[str, float]:
-    took, cpu = model.step_ms(), model.step_cpu_ms()
-    per_step = [sum(len(group) + 1 for group in step) for step in recorder.steps()]
+def _figures(model: InstantModel, floor: Floor) -> dict[str, float]:
+    took, cpu = model.took_ms, model.cpu_ms
     return {
-        "commits_per_step": recorder.commits_per_step(),
-        "statements_per_step": median(per_step),
-        "statements_of_last_step": per_step[-1],
+        "statements_per_step": median(floor.statements),
+        "statements_of_last_step": floor.statements[-1],
         "first_10_ms": median(took[:10]),
         "last_10_ms": median(took[-10:]),
         "all_ms": median(took),
         "cpu_ms": sum(cpu) / len(cpu),
         "growth": median(took[-10:]) / median(took[:10]),
         "growth_cpu": median(cpu[-10:]) / median(cpu[:10]),
-        "floor_ms": median(floor),
-        "to_floor": median(took) / median(floor),
-        "total_to_floor": sum(took) / sum(floor),
-        "bytes_per_1000": disk,
+        "floor_ms": median(floor.took_ms),
+        "to_floor": median(took) / median(floor.took_ms),
+        "total_to_floor": sum(took) / sum(floor.took_ms),
     }
 
 
@@ -135,26 +139,37 @@ def _report(case: Case, figures: dict[str, float]) -> None:
     report.show()
 
 
-def _report_peers(case: Case, ours: dict[str, float], peers: dict[str, dict[str, Any]]) -> None:
+def _report_peers(case: Case, rounds: list[dict[str, Any]]) -> None:
+    """Ratios are taken round by round, since a round's runs stand next to each other in time."""
     report = Report(f"durable_step {case.name} beside its peers")
-    for name, figures in {"felix": ours, **peers}.items():
-        made = (
-            f"version {figures['version']}, journal {figures['journal']}" if name in peers else ""
-        )
+    for name in rounds[0]:
+        figures = _medians_of([one[name] for one in rounds if name in one])
+        made = f"version {figures['version']}, {figures['journal']}" if name in PEERS else ""
         report.figure(f"{name}_ms", figures["all_ms"], "ms", made)
         report.figure(f"{name}_cpu_ms", figures["cpu_ms"], "ms")
         growth = figures["last_10_ms"] / figures["first_10_ms"]
         report.figure(f"{name}_growth", growth, "last 10 / first 10")
         report.figure(f"{name}_bytes_per_1000", figures["bytes_per_1000"], "bytes")
-    report.claim("to_dbos", ours["all_ms"] / peers["dbos"]["all_ms"], "times", at_most=1.0)
+    report.claim("to_dbos", _ratio("dbos", rounds), "times", at_most=1.0)
     for name in ("dbos_wal", "langgraph", "langgraph_delta"):
-        report.figure(f"to_{name}", ours["all_ms"] / peers[name]["all_ms"], "times")
+        report.figure(f"to_{name}", _ratio(name, rounds), "times")
     report.show()
+
+
+def _ratio(name: str, rounds: list[dict[str, Any]]) -> float:
+    beside = [one for one in rounds if name in one]
+    return median(one["felix"]["all_ms"] / one[name]["all_ms"] for one in beside)
+
+
+def _medians_of(rounds: list[dict[str, Any]]) -> dict[str, Any]:
+    words = {key: value for key, value in rounds[0].items() if isinstance(value, str)}
+    numbers = [{key: one[key] for key in one if key not in words} for one in rounds]
+    return medians(numbers) | words
 
 
 def _round(case: Case, number: int, directory: Path, peers: Sequence[str]) -> dict[str, Any]:
     """Return the figures of one round: ours, then each peer's at once after it."""
-    ours = _measure(case, number, directory, count_commits=False)
+    ours = _measure(case, number, directory)
     # LangGraph's default writes gigabytes at a thousand steps: one round of it is enough.
     asked = [name for name in peers if number == 1 or not name.startswith("langgraph")]
     return {"felix": ours, **{name: peer_figures(name, steps=case.steps) for name in asked}}
@@ -163,19 +178,9 @@ def _round(case: Case, number: int, directory: Path, peers: Sequence[str]) -> di
 def _run_case(case: Case, directory: Path, peers: Sequence[str]) -> None:
     commits = _measure(case, 0, directory, count_commits=True)["commits_per_step"]
     rounds = [_round(case, number, directory, peers) for number in range(1, ROUNDS + 1)]
-    ours = medians([one["felix"] for one in rounds]) | {"commits_per_step": commits}
-    _report(case, ours)
+    _report(case, medians([one["felix"] for one in rounds]) | {"commits_per_step": commits})
     if peers:
-        beside = {
-            name: _peer_medians([one[name] for one in rounds if name in one]) for name in peers
-        }
-        _report_peers(case, ours, beside)
-
-
-def _peer_medians(rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    words = {key: value for key, value in rounds[0].items() if isinstance(value, str)}
-    numbers = [{key: one[key] for key in one if key not in words} for one in rounds]
-    return medians(numbers) | words
+        _report_peers(case, rounds)
 
 
 def main() -> None:
@@ -185,7 +190,7 @@ def main() -> None:
         print(f"peers not installed ({INSTALL})")
     with scratch_directory() as directory:
         set_up_here(directory)
-        _measure(Case(30, replay_safe=True), 0, directory, count_commits=False)
+        _measure(Case(30, replay_safe=True), 0, directory)
         for steps in SIZES:
             _run_case(Case(steps, replay_safe=True), directory, peers)
             _run_case(Case(steps, replay_safe=False), directory, [])

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
+from agents.store import Bridge
+
 FLOOR = "floor"
+
+
+Transactions = list[list[tuple[str, Any]]]
 
 
 @dataclass(slots=True)
 class Recorder:
-    """Catches every statement of one connection; SQLite itself tells of the commits.
+    """Catches every statement of one connection; SQLite itself tells of the commits."""
 
-    `marks` are the places in `statements` where steps begin.
-    """
-
-    statements: list[tuple[str, Any]] = field(default_factory=list)
-    marks: list[int] = field(default_factory=list)
     commits: int = 0
-    commits_at: list[int] = field(default_factory=list)
+    _statements: list[tuple[str, Any]] = field(default_factory=list)
 
     def install(self) -> None:
         """Every statement of this thread's connection is caught from now on."""
@@ -43,26 +43,16 @@ class Recorder:
         connection.connection.set_trace_callback(self._traced)
 
     def _caught(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        self.statements.append((sql, params))
+        self._statements.append((sql, params))
         return execute(sql, params, many, context)
 
     def _traced(self, statement: str) -> None:
         self.commits += statement.startswith("COMMIT")
 
-    def mark(self) -> None:
-        """A step begins here."""
-        self.marks.append(len(self.statements))
-        self.commits_at.append(self.commits)
-
-    def steps(self) -> list[list[list[tuple[str, Any]]]]:
-        """Return the statements of each step, by transaction, without BEGIN."""
-        return [
-            list(_transactions(self.statements[low:high])) for low, high in pairwise(self.marks)
-        ]
-
-    def commits_per_step(self) -> float:
-        """Return the commits between the first mark and the last, per step."""
-        return (self.commits_at[-1] - self.commits_at[0]) / (len(self.commits_at) - 1)
+    def taken(self) -> Transactions:
+        """Return what was caught since the last call, by transaction, without BEGIN."""
+        caught, self._statements = self._statements, []
+        return list(_transactions(caught))
 
 
 def _transactions(statements: list[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
@@ -86,33 +76,42 @@ def copy_database(target: Path) -> None:
     copy.close()
 
 
-@contextmanager
-def floor_database(path: Path) -> Iterator[Callable[[list[list[tuple[str, Any]]]], float]]:
-    """Yield a function that does one step's transactions on the copy and returns the ms it took."""
-    connections.databases[FLOOR] = {
-        **connections.databases[DEFAULT_DB_ALIAS],
-        "NAME": str(path),
-    }
+class Floor:
+    """The same statements without an engine: Django's cursor, its own thread, a copy of the file."""
+
+    def __init__(self, path: Path) -> None:
+        connections.databases[FLOOR] = {
+            **connections.databases[DEFAULT_DB_ALIAS],
+            "NAME": str(path),
+        }
+        self.took_ms: list[float] = []
+        self.statements: list[int] = []
+        self._bridge = Bridge(1)
+
+    async def replay(self, step: Transactions) -> None:
+        """The step's transactions are done on the copy too, and timed."""
+        self.statements.append(sum(len(group) + 1 for group in step))
+        self.took_ms.append(await self._bridge.run(partial(_replay, step)))
+
+    def close(self) -> None:
+        """The copy's connection is closed."""
+        asyncio.run(self._bridge.run(lambda: connections[FLOOR].close()))
+        self._bridge.close()
+        del connections.databases[FLOOR]
+
+
+def _replay(step: Transactions) -> float:
     floor = connections[FLOOR]
     floor.ensure_connection()
-
-    def replay(step: list[list[tuple[str, Any]]]) -> float:
-        began = time.perf_counter()
-        for statements in step:
-            with transaction.atomic(using=FLOOR):
-                for sql, params in statements:
-                    with floor.cursor() as cursor:
-                        cursor.execute(sql, params)
-                        if cursor.description:
-                            cursor.fetchall()
-        return (time.perf_counter() - began) * 1000
-
-    try:
-        yield replay
-    finally:
-        floor.close()
-        del connections.databases[FLOOR]
-        del connections[FLOOR]
+    began = time.perf_counter()
+    for statements in step:
+        with transaction.atomic(using=FLOOR):
+            for sql, params in statements:
+                with floor.cursor() as cursor:
+                    cursor.execute(sql, params)
+                    if cursor.description:
+                        cursor.fetchall()
+    return (time.perf_counter() - began) * 1000
 
 
 def checkpoint() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from django.db import connection
@@ -59,16 +58,26 @@ def note_tool(*, replay_safe: bool) -> Tool:
     return Tool("note", "Returns a note.", NoteArgs, _note, replay_safe=replay_safe)
 
 
+async def _nothing() -> None:
+    """Between two steps nothing is done."""
+
+
 @dataclass(slots=True)
 class InstantModel:
-    """A Provider in this process: one call per answer, then a last word; notes when asked."""
+    """A Provider in this process: one call per answer, then a last word.
+
+    A step is from one answer to the next question; what `between` does before each answer is no
+    part of it. `took_ms` is by the wall, `cpu_ms` the processor time of all threads.
+    """
 
     steps: int
+    between: Callable[[], Awaitable[None]] = _nothing
     origin: str = "benchmark"
     is_scripted: bool = False
-    asked_at: list[float] = field(default_factory=list)
-    asked_at_cpu: list[float] = field(default_factory=list)
-    on_ask: Callable[[], None] = lambda: None
+    took_ms: list[float] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
+    _began: tuple[float, float] | None = None
+    _asked: int = 0
 
     def render(self, turn: Turn) -> list[dict[str, Any]]:
         """See Provider.render."""
@@ -80,10 +89,11 @@ class InstantModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
         """See Provider.stream."""
-        number = len(self.asked_at)
-        self.on_ask()
-        self.asked_at.append(time.perf_counter())
-        self.asked_at_cpu.append(time.process_time())
+        self._end_step()
+        await self.between()
+        number = self._asked
+        self._asked += 1
+        self._began = time.perf_counter(), time.process_time()
         usage = Usage(input=1200, output=30, cache_read=1000)
         if number >= self.steps:
             yield Completed(AssistantTurn("That is all."), StopReason.END_TURN, usage)
@@ -92,17 +102,12 @@ class InstantModel:
         turn = AssistantTurn(f"Step {number}.", calls=(call,))
         yield Completed(turn, StopReason.TOOL_USE, usage)
 
-    def step_ms(self) -> list[float]:
-        """Return how long each step took, from one question to the next, in ms."""
-        return _gaps_ms(self.asked_at)
-
-    def step_cpu_ms(self) -> list[float]:
-        """Return the processor time of each step, of all threads, in ms."""
-        return _gaps_ms(self.asked_at_cpu)
-
-
-def _gaps_ms(moments: Sequence[float]) -> list[float]:
-    return [(after - before) * 1000 for before, after in pairwise(moments)]
+    def _end_step(self) -> None:
+        if self._began is None:
+            return
+        wall, cpu = self._began
+        self.took_ms.append((time.perf_counter() - wall) * 1000)
+        self.cpu_ms.append((time.process_time() - cpu) * 1000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def _next(principal: Principal, gate_id: str) -> tuple[str, str]:
     """Return the id of the next gate that waits for this person, and how many do."""
     with tenant_snapshot(principal.tenant_id):
         now = database_now()
-        rows = waiting_gates(tenant_id=principal.tenant_id)
+        rows = waiting_gates(tenant_id=principal.tenant_id, with_evidence=False)
         gates = [gate_json(gate, now=now, principal=principal) for gate in rows]
     mine = [gate for gate in gates if waits_on(gate, principal.name) and gate["gate_id"] != gate_id]
     return (mine[0]["gate_id"], f"{len(mine)} more") if mine else ("", "")

@@ -119,5 +119,13 @@ def run_beat(arguments: argparse.Namespace) -> int:
 
     _production()
     settings.DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    app.start(["--quiet", "beat", "--loglevel=WARNING", "--pidfile=", f"--schedule={settings.DATA_DIR}/beat"])
+    app.start(
+        [
+            "--quiet",
+            "beat",
+            "--loglevel=WARNING",
+            "--pidfile=",
+            f"--schedule={settings.DATA_DIR}/beat",
+        ]
+    )
     return 0

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from django.urls import reverse
 
 from agents.views.present.gate import waits_on
-from approvals.selectors import gate_json, waiting_gates
+from approvals.selectors import MOST_WAITING, gate_json, waiting_gates
 from felix_web.common.clock import epoch_ms
 from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import database_now, tenant_snapshot
@@ -24,11 +24,13 @@ class Attention:
     """One of the line's forms: waiting, nothing waiting, or blind, when nothing may be said.
 
     `count` gates wait for this person, `others` for somebody else; `link` leads to the first.
+    With `is_more` both are lower bounds.
     """
 
     checked_ms: int
     is_blind: bool = False
     count: int = 0
+    is_more: bool = False
     others: int = 0
     deadline_ms: int | None = None
     link: str = ""
@@ -45,6 +47,7 @@ def attention_from(gates: Sequence[Mapping[str, Any]], *, viewer: str, now_ms: i
     mine = [gate for gate in gates if waits_on(gate, viewer)]
     return Attention(
         checked_ms=now_ms,
+        is_more=len(gates) >= MOST_WAITING,
         count=len(mine),
         others=len(gates) - len(mine),
         deadline_ms=mine[0]["expires_at"] if mine else None,
@@ -57,7 +60,7 @@ def attention_of(principal: Principal, *, now_ms: int) -> Attention:
     try:
         with tenant_snapshot(principal.tenant_id):
             now = database_now()
-            rows = waiting_gates(tenant_id=principal.tenant_id)
+            rows = waiting_gates(tenant_id=principal.tenant_id, with_evidence=False)
             gates = [gate_json(gate, now=now, principal=principal) for gate in rows]
     except DatabaseError:
         log.exception("attention_unreadable")

@@ -21,6 +21,7 @@ SECTIONS = frozenset(
     {"", "threads", "approvals", "manifests", "usage", "audit", "tenants", "sign-out"}
 )
 TENANT_KEY = "tenant_id"
+SIGN_OUT = "/sign-out/"
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 AsyncNext = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
@@ -55,6 +56,12 @@ def _ask_to_sign_in(request: HttpRequest) -> HttpResponse:
     return sign_in_page(request, next_url=_page_of(request.path), kept=kept, status=401)
 
 
+def _ask_for_a_password(request: HttpRequest) -> HttpResponse:
+    """A printed password opens one page: the one that replaces it."""
+    target = request.get_full_path() if request.method in ("GET", "HEAD") else "/"
+    return HttpResponseRedirect(f"/sign-in/new-password/?{urlencode({'next': target})}")
+
+
 def _refusal(request: HttpRequest) -> HttpResponse | None:
     """Give a page's request its member, or return what to answer instead."""
     member = open_membership(request)
@@ -64,6 +71,8 @@ def _refusal(request: HttpRequest) -> HttpResponse | None:
         principal = local_principal() if member is None else member_principal(member)
     except Unauthenticated:
         return _ask_to_sign_in(request)
+    if member is not None and member.user.has_one_time_password and request.path != SIGN_OUT:
+        return _ask_for_a_password(request)
     request.principal = principal  # type: ignore[attr-defined]
     return None
 

@@ -11,6 +11,7 @@ from sessions.models import Branch, Event, Thread, ThreadKind
 
 THREAD_ID = re.compile(r"\A[^\s:#/\\\x00-\x1f\x7f]{1,128}\Z")
 TITLE_CHARS = 120
+RESERVED = frozenset({".", "..", "new"})  # "new" is a page of the panel
 
 
 def check_thread_id(suffix: str) -> str:
@@ -20,7 +21,7 @@ def check_thread_id(suffix: str) -> str:
         InvalidThreadId: it is empty, too long, or has a colon, hash, slash, space or control
             character.
     """
-    if not THREAD_ID.match(suffix) or suffix in (".", ".."):
+    if not THREAD_ID.match(suffix) or suffix in RESERVED:
         raise InvalidThreadId()
     return suffix
 

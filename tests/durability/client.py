@@ -1,4 +1,4 @@
-"""A program that talks to Felix over its public REST interface, with nothing but the standard library."""
+"""A program that talks to Felix over its public REST interface: the standard library alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One running instance for all tests that leave it running, and the table of what its kills came to."""
+"""One instance for all tests that leave it running, and the table of what its kills came to."""
 
 from __future__ import annotations
 

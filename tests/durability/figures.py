@@ -1,4 +1,4 @@
-"""What the kills came to: one row a kill point, printed after the tests and kept in docs/durability.md."""
+"""What the kills came to: a row a kill point, printed at the end, kept in docs/durability.md."""
 
 from __future__ import annotations
 

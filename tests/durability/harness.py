@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
+import redis
 
 from tests.durability.client import Client, Dropped
 from tests.durability.processes import FELIX, ROOT, Command, environment, felix, free_port, wait_for
@@ -33,7 +34,7 @@ IS_PRODUCTION = bool(os.environ.get("FELIX_REDIS_URL"))
 
 
 class Instance:
-    """What both shapes share: a fake model, a data directory, a key, and a file that arms faults."""
+    """What both shapes share: a fake model, a data directory, a key, a file that arms faults."""
 
     shape = ""
 
@@ -64,9 +65,7 @@ class Instance:
     def key(self) -> str:
         """A key of rita, admin of the first tenant; made while the instance runs."""
         if not self._key:
-            felix(
-                "user", "create", "rita", "--tenant", "default", "--role", "admin", env=self.env
-            )
+            felix("user", "create", "rita", "--tenant", "default", "--role", "admin", env=self.env)
             name = f"test-{secrets.token_hex(3)}"
             self._key = felix(
                 *("key", "create", "--tenant", "default", "--owner", "rita"),
@@ -204,8 +203,6 @@ class Production(Instance):
         wait_for(self._redis_answers, "Redis answers")
 
     def _redis_answers(self) -> bool:
-        import redis
-
         with redis.Redis(port=self.redis_port) as server:
             try:
                 return bool(server.ping())

@@ -44,9 +44,7 @@ def put_agents(client: Client) -> None:
 
 def append_call(word: str) -> str:
     """Return the line that makes the model propose adding one line to the effects file."""
-    return (
-        f'call write_file {{"path": "{EFFECTS}", "content": "{word}\\n", "append": true}}'
-    )
+    return f'call write_file {{"path": "{EFFECTS}", "content": "{word}\\n", "append": true}}'
 
 
 @dataclass
@@ -125,9 +123,7 @@ class Thread:
 
     def effects(self) -> Counter[str]:
         """Return how often each line stands in the effects file: counted outside Felix."""
-        root = workspace_root(
-            self.felix.data_dir, "default", WorkspaceScope.THREAD, self.name
-        )
+        root = workspace_root(self.felix.data_dir, "default", WorkspaceScope.THREAD, self.name)
         file = root / EFFECTS
         return Counter(file.read_text().split() if file.exists() else ())
 

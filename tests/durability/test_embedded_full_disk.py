@@ -1,4 +1,4 @@
-"""The data directory is a mount that fills up: the process survives, and goes on once there is space."""
+"""The data directory is a mount that fills up: the process survives, and goes on afterwards."""
 
 from __future__ import annotations
 

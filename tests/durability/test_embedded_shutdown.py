@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C: the step under way ends, the lease is free, and the next start goes on at once."""
+"""SIGTERM and Ctrl-C: the step ends, the lease is free, and the next start goes on at once."""
 
 from __future__ import annotations
 

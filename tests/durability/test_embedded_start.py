@@ -106,3 +106,25 @@ def test_a_setting_that_cannot_be_used_is_refused_by_name(
     assert code == REFUSED
     assert f"FELIX_{name}" in complaint
     assert "Traceback" not in complaint
+
+
+def test_the_one_process_is_refused_beside_a_redis_and_the_web_process_without_one(
+    tmp_path: Path,
+) -> None:
+    said = refusal(tmp_path, REDIS_URL="redis://127.0.0.1:1/0")
+    code, _, complaint = run(str(FELIX), "web", env=environment(DATA_DIR=str(tmp_path / "data")))
+
+    assert "felix web, felix worker and felix beat" in said
+    assert code == REFUSED
+    assert "FELIX_REDIS_URL is not set" in complaint
+
+
+def test_a_web_process_on_a_database_that_is_behind_is_refused_with_what_to_do(
+    tmp_path: Path, shared: Embedded
+) -> None:
+    settings = {"FELIX_DATA_DIR": str(tmp_path), "FELIX_REDIS_URL": "redis://127.0.0.1:1/0"}
+
+    code, _, complaint = run(str(FELIX), "web", env={**shared.env, **settings})
+
+    assert code == REFUSED
+    assert "manage.py migrate" in complaint

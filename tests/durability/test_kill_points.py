@@ -1,4 +1,4 @@
-"""kill -9 at every place between two commits: the run goes on by itself, and no effect happens twice."""
+"""kill -9 between any two commits: the run goes on by itself, and no effect happens twice."""
 
 from __future__ import annotations
 

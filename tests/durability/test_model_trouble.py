@@ -78,9 +78,7 @@ def test_a_run_that_nobody_can_come_back_for_is_stopped_when_its_client_leaves(
     assert fake.wait_until(lambda: record.disconnected, timeout=10)
 
 
-def test_a_run_on_a_thread_goes_on_when_its_client_leaves(
-    felix: Felix, fake: FakeProvider
-) -> None:
+def test_a_run_on_a_thread_goes_on_when_its_client_leaves(felix: Felix, fake: FakeProvider) -> None:
     thread = Thread(felix, "waits")
     fake.script(Step(match=thread.name, text="made without you", delay_ms=800))
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+import redis
 
 from tests.durability.client import Client
 from tests.durability.harness import Production
@@ -90,8 +93,6 @@ def test_a_worker_that_is_told_to_end_hands_its_run_over_without_waiting_for_the
 
 
 def test_work_goes_on_when_every_message_was_lost(felix: Production) -> None:
-    import redis
-
     threads = [Thread(felix) for _ in range(5)]
 
     for worker in felix.workers:
@@ -126,7 +127,5 @@ def test_sends_are_taken_while_redis_is_away_and_run_once_it_is_back(felix: Prod
 
 def wait_away() -> None:
     """Redis has been away for 5 s, longer than a lease."""
-    import time
-
     until = time.monotonic() + 5
     wait_for(lambda: time.monotonic() > until, "5 s without Redis", 6)

@@ -1,30 +1,35 @@
-"""kill -9 at moments nobody chose, with several runs going: the client only sends again what was cut off."""
+"""kill -9 at moments nobody chose: the client only sends again what was cut off."""
 
 from __future__ import annotations
 
 import random
 import time
+from contextlib import suppress
+from threading import Timer
 from typing import Any
 
 import pytest
 
 from tests.durability.client import Answer, Dropped
-from tests.durability.figures import Kill, Ledger, repetitions
+from tests.durability.figures import Ledger, repetitions
 from tests.durability.harness import Felix
 from tests.durability.processes import wait_for
-from tests.durability.talk import ENDED, Thread, append_call
+from tests.durability.talk import ENDED, Thread, append_call, decide
 
-LONGEST_SECONDS = 1.5
+LONGEST_SECONDS = 2.0
+DRIP = 'with {"drip_ms": 10, "drip_bytes": 40}'
 SIDE_BY_SIDE = 3
 TASK = f"""say a sentence that drips
-with {{"drip_ms": 3, "drip_bytes": 40}}
+{DRIP}
 call calculator {{"expression": "6 * 7"}}
 then
 {append_call("one")}
 call list_dir {{}}
 {append_call("two")}
+{DRIP}
 then
 say on to the last
+{DRIP}
 {append_call("three")}
 then
 say all written
@@ -61,12 +66,10 @@ def test_a_send_cut_off_by_a_kill_is_sent_again_under_its_key_and_runs_once(
 ) -> None:
     kill, thread = ledger.kill("during a send"), Thread(felix)
     client, body = felix.client, thread.body(append_call("one"))
-    killing = wait_for_moment(felix)
+    killing = kill_soon(felix)
 
-    try:
+    with suppress(Dropped):
         client.post("/api/chat", body, Idempotency_Key=thread.name)
-    except Dropped:
-        pass
     killing.join()
     felix.restart()
     answer = wait_for(lambda: sent_again(thread, body), "the send was taken")
@@ -80,10 +83,34 @@ def test_a_send_cut_off_by_a_kill_is_sent_again_under_its_key_and_runs_once(
     thread.check_log()
 
 
-def wait_for_moment(felix: Felix) -> Any:
-    """Return the thread that kills within the next 30 ms."""
-    from threading import Timer
+@pytest.mark.parametrize("_", range(repetitions()))
+def test_a_decision_cut_off_at_any_moment_is_there_whole_or_can_be_sent_again(
+    felix: Felix, ledger: Ledger, _: int
+) -> None:
+    kill, thread = ledger.kill("during a decision"), Thread(felix, "gated")
+    client = felix.client
+    thread.send(append_call("one"))
+    gate = thread.waiting_gate()
+    thread.wait_for("waiting")
+    killing = kill_soon(felix)
 
+    with suppress(Dropped):
+        decide(client, gate)
+    killing.join()
+    felix.restart()
+    answer = felix.client.post(f"/api/approvals/{gate['gate_id']}/decide", {"decision": "approve"})
+    run = thread.finish()
+
+    kill.measure(thread)
+    assert answer.status == 200, answer.text
+    assert len(answer.body["approvals"]) == 1
+    assert run["status"] == "done"
+    check_effects(thread)
+    thread.check_log()
+
+
+def kill_soon(felix: Felix) -> Timer:
+    """Return the timer that kills within the next 30 ms."""
     timer = Timer(random.uniform(0, 0.03), felix.kill_one)
     timer.start()
     return timer

@@ -1,6 +1,7 @@
 import pytest
 from django.test import Client
 
+from felix_web.tenancy.models import User
 from tests import people
 from tests.panel.conftest import PASSWORD, choose_password
 from tests.panel.html import read
@@ -108,6 +109,19 @@ def test_a_member_who_was_removed_is_out_at_the_next_page(browser):
     member.save()
 
     assert client.get("/threads/").status_code == 302
+
+
+@pytest.mark.parametrize("path", ["/threads/", "/approvals/", "/"])
+def test_a_one_time_password_opens_no_page_before_it_is_replaced(path):
+    choose_password("alice")
+    User.objects.filter(username="alice").update(has_one_time_password=True)
+    client = Client()
+    sign_in(client)
+
+    answer = client.get(path)
+
+    assert answer.status_code == 302
+    assert answer.url.startswith("/sign-in/new-password/")
 
 
 def test_a_one_time_password_leads_to_the_page_for_an_own_one():
