@@ -80,6 +80,11 @@ class Engine:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
 
+    @property
+    def free_slots(self) -> int:
+        """How many more runs this process may drive."""
+        return max(0, settings.WORKER_SLOTS - len(self._driven))
+
     def submit(self, run_id: str) -> Future[None]:
         """Drive the run if it is to be had.
 

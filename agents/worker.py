@@ -1,6 +1,6 @@
 """What a worker process does beside Celery's own.
 
-It opens its engine, listens for stops, and closes warmly.
+It opens its engine, listens for stops, goes on without Redis, and closes warmly.
 """
 
 from __future__ import annotations
@@ -10,24 +10,29 @@ import threading
 from typing import Any
 
 from celery.signals import worker_shutting_down
+from django.conf import settings
+from django.db import Error, connection
 
 from agents.doorbells import STOP_CHANNEL, redis_client
 from agents.engine import engine
+from agents.services.sweeping import claimable_runs, expire_due_gates, expire_due_runs
 
 log = logging.getLogger(__name__)
 
-QUIET_SECONDS = 1.0
+LISTEN_SECONDS = 1.0
 
 
-class StopListener(threading.Thread):
+class RedisListener(threading.Thread):
     """Ends the driver of a run that was stopped elsewhere, as soon as Redis tells.
 
-    Without Redis the lease keeper sees it within a second.
+    While Redis is away no message comes from anybody, the scheduler included: the thread then looks
+    for work itself, every `FELIX_SWEEP_SECONDS`.
     """
 
     def __init__(self) -> None:
-        super().__init__(name="felix-stops", daemon=True)
+        super().__init__(name="felix-redis", daemon=True)
         self._closing = threading.Event()
+        self._is_away = False
 
     def run(self) -> None:
         """Listen until `close`, again after every loss of the connection."""
@@ -37,14 +42,20 @@ class StopListener(threading.Thread):
             try:
                 self._listen()
             except RedisError as error:
-                log.warning("stops_not_heard", extra={"error": type(error).__name__})
-                self._closing.wait(QUIET_SECONDS)
+                if not self._is_away:
+                    log.warning("redis_away", extra={"error": type(error).__name__})
+                self._is_away = True
+                drive_unrung()
+                self._closing.wait(settings.SWEEP_SECONDS)
 
     def _listen(self) -> None:
         with redis_client().pubsub(ignore_subscribe_messages=True) as ears:
             ears.subscribe(STOP_CHANNEL)
+            if self._is_away:
+                log.info("redis_back")
+            self._is_away = False
             while not self._closing.is_set():
-                message = ears.get_message(timeout=QUIET_SECONDS)
+                message = ears.get_message(timeout=LISTEN_SECONDS)
                 if message is not None:
                     engine().stop(message["data"].decode("ascii", "replace"))
 
@@ -53,10 +64,26 @@ class StopListener(threading.Thread):
         self._closing.set()
 
 
+def drive_unrung() -> None:
+    """Deadlines are settled, and runs that wait for a worker are driven by this one.
+
+    As many as it has slots for.
+    """
+    try:
+        expire_due_gates()
+        expire_due_runs()
+        for run_id, _ in claimable_runs()[: engine().free_slots]:
+            engine().submit(run_id)
+    except Error as error:
+        log.warning("sweep_failed", extra={"error": type(error).__name__})
+    finally:
+        connection.close()
+
+
 def open_worker() -> None:
     """The engine runs; a shutdown lets each run end its step and frees its lease."""
     engine()
-    listener = StopListener()
+    listener = RedisListener()
     listener.start()
 
     def close_warmly(**kwargs: Any) -> None:

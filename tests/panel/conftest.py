@@ -35,6 +35,7 @@ def browser(db: None) -> Callable[[str], Client]:
     """Return a browser that is signed in as the person."""
 
     def signed_in(name: str) -> Client:
+        choose_password(name)
         client = Client(raise_request_exception=True)
         client.force_login(people.member(name).user)
         return client
