@@ -59,7 +59,10 @@ class Engine:
         writers = 1 if connection.vendor == "sqlite" else 4
         self._bench = Workbench(Bridge(writers), ToolThreads(settings.WORKER_SLOTS), publish)
         self._driven: dict[str, _Driven] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._is_closing = False
+        # Guards the order of submitting and closing: what came first is wound down with the rest.
+        self._door = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="felix-engine", daemon=True)
         self._leases = LeaseKeeper(
@@ -88,9 +91,14 @@ class Engine:
     def submit(self, run_id: str) -> Future[None]:
         """Drive the run if it is to be had.
 
-        The future ends when the run is parked, over, or somebody else's.
+        The future ends when the run is parked, over, or somebody else's; at once while closing.
         """
-        return asyncio.run_coroutine_threadsafe(self._drive(run_id), self._loop)
+        with self._door:
+            if not self._is_closing:
+                return asyncio.run_coroutine_threadsafe(self._drive(run_id), self._loop)
+        refused: Future[None] = Future()
+        refused.set_result(None)
+        return refused
 
     def stop(self, run_id: str) -> None:
         """A driver of the run, if this process has one, ends.
@@ -105,29 +113,35 @@ class Engine:
             driven.task.cancel()
 
     async def _drive(self, run_id: str) -> None:
-        if self._is_closing or run_id in self._driven:
-            return
-        try:
-            claimed = await self._bench.bridge.run(
-                partial(
-                    take_run,
-                    run_id=run_id,
-                    owner=self.owner,
-                    lease_seconds=settings.LEASE_SECONDS,
-                )
-            )
-        except StoreUnavailable:
-            return
-        if claimed is not None and not self._is_closing:
-            await self._drive_claimed(claimed)
-
-    async def _drive_claimed(self, claimed: Claimed) -> None:
-        run_id = claimed.claim.run_id
         task = asyncio.current_task()
         assert task is not None
+        self._tasks.add(task)
+        try:
+            claimed = await self._claim(run_id)
+            if claimed is not None and self._is_closing:
+                await self._free(claimed, 0.0)
+            elif claimed is not None:
+                await self._drive_claimed(claimed, task)
+        finally:
+            self._tasks.discard(task)
+
+    async def _claim(self, run_id: str) -> Claimed | None:
+        if self._is_closing or run_id in self._driven:
+            return None
+        take = partial(
+            take_run, run_id=run_id, owner=self.owner, lease_seconds=settings.LEASE_SECONDS
+        )
+        try:
+            return await self._bench.bridge.run(take)
+        except StoreUnavailable:
+            return None
+
+    async def _drive_claimed(self, claimed: Claimed, task: asyncio.Task[None]) -> None:
+        run_id = claimed.claim.run_id
         driven = self._driven[run_id] = _Driven(task)
         try:
             driven.driver = await driver_for(claimed, self._bench)
+            driven.driver.is_closing = self._is_closing
             await driven.driver.drive()
             if driven.driver.is_closing:
                 await self._free(claimed, 0.0)
@@ -170,7 +184,10 @@ class Engine:
 
         A step that takes longer than `SHUTDOWN_SECONDS` is cancelled.
         """
-        self._is_closing = True
+        with self._door:
+            if self._is_closing:
+                return
+            self._is_closing = True
         closing = asyncio.run_coroutine_threadsafe(self._wind_down(), self._loop)
         closing.result(timeout=SHUTDOWN_SECONDS + 10)
         self._leases.close()
@@ -180,13 +197,12 @@ class Engine:
         self._thread.join(timeout=5)
 
     async def _wind_down(self) -> None:
-        tasks = [driven.task for driven in self._driven.values()]
         for driven in self._driven.values():
             if driven.driver is not None:
                 driven.driver.is_closing = True
-        if not tasks:
+        if not self._tasks:
             return
-        _, slow = await asyncio.wait(tasks, timeout=SHUTDOWN_SECONDS)
+        _, slow = await asyncio.wait(set(self._tasks), timeout=SHUTDOWN_SECONDS)
         for task in slow:
             task.cancel()
         if slow:

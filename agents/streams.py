@@ -35,7 +35,7 @@ Fields = AsyncGenerator[bytes, None]
 
 
 def cursor_of(text: str | None) -> int | None:
-    """Return the cursor that a `Last-Event-ID` or a query says, or None: garbage counts as absent."""
+    """Return the cursor of a `Last-Event-ID` or a query, or None: garbage counts as absent."""
     return int(text) if text is not None and CURSOR.match(text) else None
 
 

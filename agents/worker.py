@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from typing import Any
 
 from celery.signals import worker_shutting_down
-from django.conf import settings
 from django.db import Error, connection
 
 from agents.doorbells import STOP_CHANNEL, redis_client
@@ -19,20 +19,23 @@ from agents.services.sweeping import claimable_runs, expire_due_gates, expire_du
 
 log = logging.getLogger(__name__)
 
-LISTEN_SECONDS = 1.0
+LOOK_SECONDS = 1.0
+RECONNECT_SECONDS = 35.0
+"""Celery looks for a lost broker at growing intervals, of 30 s at most."""
 
 
 class RedisListener(threading.Thread):
     """Ends the driver of a run that was stopped elsewhere, as soon as Redis tells.
 
     While Redis is away no message comes from anybody, the scheduler included: the thread then looks
-    for work itself, every `FELIX_SWEEP_SECONDS`.
+    for work itself, every second, until Celery has had time to find Redis again.
     """
 
     def __init__(self) -> None:
         super().__init__(name="felix-redis", daemon=True)
         self._closing = threading.Event()
         self._is_away = False
+        self._alone_until = 0.0
 
     def run(self) -> None:
         """Listen until `close`, again after every loss of the connection."""
@@ -45,8 +48,9 @@ class RedisListener(threading.Thread):
                 if not self._is_away:
                     log.warning("redis_away", extra={"error": type(error).__name__})
                 self._is_away = True
+                self._alone_until = time.monotonic() + RECONNECT_SECONDS
                 drive_unrung()
-                self._closing.wait(settings.SWEEP_SECONDS)
+                self._closing.wait(LOOK_SECONDS)
 
     def _listen(self) -> None:
         with redis_client().pubsub(ignore_subscribe_messages=True) as ears:
@@ -55,9 +59,11 @@ class RedisListener(threading.Thread):
                 log.info("redis_back")
             self._is_away = False
             while not self._closing.is_set():
-                message = ears.get_message(timeout=LISTEN_SECONDS)
+                message = ears.get_message(timeout=LOOK_SECONDS)
                 if message is not None:
                     engine().stop(message["data"].decode("ascii", "replace"))
+                elif time.monotonic() < self._alone_until:
+                    drive_unrung()
 
     def close(self) -> None:
         """The thread ends within a second."""

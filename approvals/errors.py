@@ -73,6 +73,13 @@ class NeedsAMember(Forbidden):
     hint = "Use a key that a member owns, or sign in."
 
 
+class NotExtendable(FelixError):
+    """The deadline of this gate cannot be moved."""
+
+    code: ClassVar[str] = "not_extendable"
+    title = "Not extendable"
+
+
 class InvalidEdit(InvalidInput):
     """The edited arguments do not fit the tool."""
 

@@ -221,6 +221,7 @@ def gate_json(gate: Gate, *, now: datetime, principal: Principal | None = None) 
         "decided_by": gate.settled_by,
         "note": gate.note,
         "quorum": gate.quorum,
+        "extendable": gate.extendable,
         "reviewers": gate.reviewers,
         "approvals": [
             {"by": row.name, "at": epoch_ms(row.created_at)}

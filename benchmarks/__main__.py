@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 
@@ -26,7 +27,14 @@ def main() -> int:
 
 
 def _run(name: str) -> int:
-    return subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False).returncode
+    """Return the benchmark's exit code; it is asked to end, and waited for, where we are."""
+    child = subprocess.Popen([sys.executable, "-m", f"benchmarks.{name}"])
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        return child.wait()
+    finally:
+        child.terminate()
+        child.wait()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from benchmarks.stepping import InstantModel
 
 ROUNDS = 5
+PEER_ROUNDS = 3
+NUMBERS = count()
 SIZES = (200, 1000)
 COMMITS_REPLAY_SAFE = 2.0
 COMMITS_OTHERWISE = 3.0
@@ -41,7 +44,7 @@ class Case:
 
 
 async def _drive(
-    case: Case, claimed: Claimed, floor: Floor, *, count_commits: bool
+    case: Case, claimed: Claimed, floor: Floor | None, *, count_commits: bool
 ) -> tuple[InstantModel, float]:
     """Drive a claimed run to its end, each step on the floor too; returns its model and commits."""
     from agents.leases import LeaseKeeper
@@ -64,56 +67,68 @@ async def _drive(
     async def between() -> None:
         commits_at.append(recorder.commits)
         step = recorder.taken()
-        if step:
+        if step and floor:
             await floor.replay(step)
 
-    run.model.between = between
-    await bridge.run(recorder.install)
+    if floor:
+        run.model.between = between
+        await bridge.run(recorder.install)
     if count_commits:
         await bridge.run(recorder.count_commits)
     await run.driver.drive()
-    await bridge.run(recorder.remove)
     await bridge.run(close_connection)
     keeper.close()
     keeper.join()
     bridge.close()
     threads.close()
-    return run.model, (commits_at[-1] - commits_at[0]) / case.steps
+    return run.model, (commits_at[-1] - commits_at[0]) / case.steps if commits_at else 0.0
 
 
 def _measure(
-    case: Case, number: int, directory: Path, *, count_commits: bool = False
+    case: Case, directory: Path, *, count_commits: bool = False, is_alone: bool = False
 ) -> dict[str, float]:
+    """Return the figures of one run on a thread of its own; alone, it has no floor beside it."""
     from django.conf import settings
 
     from benchmarks.statements import Floor, checkpoint, copy_database
     from benchmarks.stepping import claimed_run
 
-    claimed = claimed_run(operator(), f"{case.name}-{number}-{count_commits}")
+    number = next(NUMBERS)
+    claimed = claimed_run(operator(), f"{case.name}-{number}")
     checkpoint()
     database = Path(settings.DATABASES["default"]["NAME"])
     before = disk_bytes(database)
-    copy = directory / f"{case.name}-{number}.sqlite3"
-    copy_database(copy)
-    floor = Floor(copy)
+    floor = None
+    if not is_alone:
+        copy = directory / f"{number}.sqlite3"
+        copy_database(copy)
+        floor = Floor(copy)
     model, commits = asyncio.run(_drive(case, claimed, floor, count_commits=count_commits))
-    floor.close()
     checkpoint()
     grown = (disk_bytes(database) - before) / case.steps * 1000
-    return _figures(model, floor) | {"commits_per_step": commits, "bytes_per_1000": grown}
+    figures = _figures(model) | {"commits_per_step": commits, "bytes_per_1000": grown}
+    if floor is None:
+        return figures
+    floor.close()
+    return figures | _beside(floor, model.took_ms)
 
 
-def _figures(model: InstantModel, floor: Floor) -> dict[str, float]:
+def _figures(model: InstantModel) -> dict[str, float]:
     took, cpu = model.took_ms, model.cpu_ms
     return {
-        "statements_per_step": median(floor.statements),
-        "statements_of_last_step": floor.statements[-1],
         "first_10_ms": median(took[:10]),
         "last_10_ms": median(took[-10:]),
         "all_ms": median(took),
         "cpu_ms": sum(cpu) / len(cpu),
         "growth": median(took[-10:]) / median(took[:10]),
         "growth_cpu": median(cpu[-10:]) / median(cpu[:10]),
+    }
+
+
+def _beside(floor: Floor, took: list[float]) -> dict[str, float]:
+    return {
+        "statements_per_step": median(floor.statements),
+        "statements_of_last_step": floor.statements[-1],
         "floor_ms": median(floor.took_ms),
         "to_floor": median(took) / median(floor.took_ms),
         "total_to_floor": sum(took) / sum(floor.took_ms),
@@ -158,7 +173,7 @@ def _report_peers(case: Case, rounds: list[dict[str, Any]]) -> None:
 
 def _ratio(name: str, rounds: list[dict[str, Any]]) -> float:
     beside = [one for one in rounds if name in one]
-    return median(one["felix"]["all_ms"] / one[name]["all_ms"] for one in beside)
+    return float(median(one["felix"]["all_ms"] / one[name]["all_ms"] for one in beside))
 
 
 def _medians_of(rounds: list[dict[str, Any]]) -> dict[str, Any]:
@@ -167,19 +182,20 @@ def _medians_of(rounds: list[dict[str, Any]]) -> dict[str, Any]:
     return medians(numbers) | words
 
 
-def _round(case: Case, number: int, directory: Path, peers: Sequence[str]) -> dict[str, Any]:
-    """Return the figures of one round: ours, then each peer's at once after it."""
-    ours = _measure(case, number, directory)
+def _round(case: Case, number: int, peers: Sequence[str], directory: Path) -> dict[str, Any]:
+    """Return the figures of one round: ours alone, then each peer's at once after it."""
+    ours = _measure(case, directory, is_alone=True)
     # LangGraph's default writes gigabytes at a thousand steps: one round of it is enough.
-    asked = [name for name in peers if number == 1 or not name.startswith("langgraph")]
+    asked = [name for name in peers if number == 0 or not name.startswith("langgraph")]
     return {"felix": ours, **{name: peer_figures(name, steps=case.steps) for name in asked}}
 
 
 def _run_case(case: Case, directory: Path, peers: Sequence[str]) -> None:
-    commits = _measure(case, 0, directory, count_commits=True)["commits_per_step"]
-    rounds = [_round(case, number, directory, peers) for number in range(1, ROUNDS + 1)]
-    _report(case, medians([one["felix"] for one in rounds]) | {"commits_per_step": commits})
+    commits = _measure(case, directory, count_commits=True)["commits_per_step"]
+    ours = medians([_measure(case, directory) for _ in range(ROUNDS)])
+    _report(case, ours | {"commits_per_step": commits})
     if peers:
+        rounds = [_round(case, number, peers, directory) for number in range(PEER_ROUNDS)]
         _report_peers(case, rounds)
 
 
@@ -190,7 +206,7 @@ def main() -> None:
         print(f"peers not installed ({INSTALL})")
     with scratch_directory() as directory:
         set_up_here(directory)
-        _measure(Case(30, replay_safe=True), 0, directory)
+        _measure(Case(100, replay_safe=True), directory)
         for steps in SIZES:
             _run_case(Case(steps, replay_safe=True), directory, peers)
             _run_case(Case(steps, replay_safe=False), directory, [])

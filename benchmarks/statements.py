@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -69,15 +70,17 @@ def _transactions(statements: list[tuple[str, Any]]) -> Iterator[list[tuple[str,
 
 
 def copy_database(target: Path) -> None:
-    """The file holds what the database holds now."""
+    """The file holds what the database holds now, and the disk has taken it in."""
     connection.ensure_connection()
     with sqlite3.connect(target) as copy:
         connection.connection.backup(copy)
     copy.close()
+    # Else the first steps that are measured wait for the copy's pages to be written back.
+    os.sync()
 
 
 class Floor:
-    """The same statements without an engine: Django's cursor, its own thread, a copy of the file."""
+    """The same statements without an engine: Django's cursor, a thread, a copy of the file."""
 
     def __init__(self, path: Path) -> None:
         connections.databases[FLOOR] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from agents.core.controls.base import Allow, Candidate, Deny, Verdict
@@ -23,13 +23,19 @@ GRACE_SECONDS = 5.0
 """How long a stopped call may take to end before its result is given up."""
 
 
+@cache
+def _digest_of(tool: Tool) -> str:
+    """Return the digest of a definition; its JSON Schema is not built anew for each call."""
+    return tool.digest
+
+
 def start_of(candidate: Candidate) -> Start:
     """Return the start of an allowed call, as the log keeps it."""
     gate = candidate.gate
     args = candidate.args_json
     payload: dict[str, Any] = {
         "tool": candidate.tool.name,
-        "tool_digest": candidate.tool.digest,
+        "tool_digest": _digest_of(candidate.tool),
         "args_digest": digest(args),
     }
     if args != candidate.call.args:

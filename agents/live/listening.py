@@ -55,7 +55,7 @@ class Listener(threading.Thread):
                 self._closing.wait(RETRY_SECONDS)
 
     def _listen(self) -> None:
-        client = Redis.from_url(
+        client: Any = Redis.from_url(
             settings.REDIS_URL,
             socket_connect_timeout=LOOK_SECONDS,
             health_check_interval=HEALTH_CHECK_SECONDS,

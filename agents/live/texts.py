@@ -8,7 +8,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from agents.live.items import Item
 from sessions.core.frames import Frame, FrameType, sse_field, text_frame, text_reset_frame
@@ -77,14 +76,14 @@ class Texts:
         in it.
         """
         with self._lock:
-            runs = self._threads.get(thread_id, {})
+            runs = self._threads.get(thread_id) or OrderedDict[str, _Open]()
             written = [_written(run_id, opened, self._number) for run_id, opened in runs.items()]
             return Captured(self._number, tuple(one for one in written if one.items))
 
     def forget(self, thread_id: int, run_id: str, message_id: str) -> None:
         """The message is in the log: its text is kept no longer."""
         with self._lock:
-            runs = self._threads.get(thread_id, {})
+            runs = self._threads.get(thread_id) or OrderedDict[str, _Open]()
             if run_id in runs and runs[run_id].message_id == message_id:
                 del runs[run_id]
             if not runs:
@@ -144,7 +143,7 @@ def _item(frame: Frame, run_id: str, number: int) -> Item:
 
 
 def _written(run_id: str, opened: _Open, number: int) -> Written:
-    items: list[Any] = [
+    items = [
         _item(text_frame(kind, message_id=opened.message_id, offset=0, text=text), run_id, number)
         for kind, text in sorted(opened.text.items(), reverse=True)
         if text

@@ -107,7 +107,7 @@ class Topic:
                 await self._look()
                 await self._check_authority()
             except StoreUnavailable:
-                log.warning("topic_not_read", extra={"thread": self.thread_id})
+                log.warning("topic_not_read", extra={"thread_pk": self.thread_id})
             except NotFound as gone:
                 self._refuse(self._subscribers, gone)
             self._beat()
@@ -173,7 +173,7 @@ class Topic:
         if task.cancelled():
             return
         error = task.exception()
-        log.error("topic_failed", extra={"thread": self.thread_id}, exc_info=error)
+        log.error("topic_failed", extra={"thread_pk": self.thread_id}, exc_info=error)
         self._refuse(self._subscribers, StreamBroken())
         self._emptied(self)
 

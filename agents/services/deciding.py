@@ -47,15 +47,21 @@ SHOWS_THE_GATE = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
-    """What a reviewer sends."""
+class Word:
+    """What a reviewer sends.
+
+    Attributes:
+        edited_args: Arguments to run instead of the model's, with an approval only.
+        digest: What the card showed, as `revision`; None where it showed none.
+        key: The Idempotency-Key, or "".
+    """
 
     decision: Decision
-    note: str
-    edited_args: dict[str, Any] | None
-    digest: str | None
-    revision: int | None
-    key: str
+    note: str = ""
+    edited_args: dict[str, Any] | None = None
+    digest: str | None = None
+    revision: int | None = None
+    key: str = ""
 
     def fingerprint(self, gate_id: str) -> str:
         """Return the digest of what a key stands for."""
@@ -70,26 +76,11 @@ class _Bench:
     context: ToolContext
 
 
-def decide(
-    *,
-    principal: Principal,
-    gate_id: str,
-    decision: Decision,
-    note: str = "",
-    edited_args: dict[str, Any] | None = None,
-    digest: str | None = None,
-    revision: int | None = None,
-    key: str = "",
-) -> Gate:
+def decide(*, principal: Principal, gate_id: str, word: Word) -> Gate:
     """The word is recorded, and the gate settled where that is enough; returns the gate then.
 
     An approval is taken only where the tool, the arguments and what the call would change are
     still what the gate shows. Where they are not, the gate is withdrawn and the run asks again.
-
-    Args:
-        edited_args: Arguments to run instead of the model's, with an approval only.
-        digest: What the card showed, as `revision`; None where it showed none.
-        key: The Idempotency-Key, or "".
 
     Raises:
         MissingScope: the caller lacks approvals:write.
@@ -101,7 +92,6 @@ def decide(
             EvidenceUnreadable: nothing was decided; `fields["gate"]` is the gate as it is now.
     """
     principal.need("approvals:write")
-    word = _Word(decision, note, edited_args, digest, revision, key)
     _check_form(word)
     if word.key:
         _check_key(principal, gate_id, word)
@@ -112,14 +102,14 @@ def decide(
         raise
 
 
-def _check_form(word: _Word) -> None:
+def _check_form(word: Word) -> None:
     if len(word.note) > LONGEST_NOTE:
         raise InvalidInput(f"note: at most {LONGEST_NOTE} characters.")
     if word.edited_args is not None and word.decision is Decision.DENY:
         raise errors.InvalidEdit("A denial takes no edited arguments.")
 
 
-def _check_key(principal: Principal, gate_id: str, word: _Word) -> None:
+def _check_key(principal: Principal, gate_id: str, word: Word) -> None:
     idempotency.check_key(word.key)
     idempotency.known_run(
         principal=principal,
@@ -129,7 +119,7 @@ def _check_key(principal: Principal, gate_id: str, word: _Word) -> None:
     )
 
 
-def _decide(principal: Principal, gate_id: str, word: _Word) -> Gate:
+def _decide(principal: Principal, gate_id: str, word: Word) -> Gate:
     gate = _read(principal, gate_id)
     plain = Said(word.decision, word.note, word.digest, word.revision)
     if word.decision is Decision.DENY:
@@ -155,7 +145,7 @@ def _loaded(principal: Principal, gate_id: str) -> Gate:
     return gate_for(tenant_id=principal.tenant_id, gate_id=gate_id)
 
 
-def _record(principal: Principal, gate: Gate, said: Said, word: _Word) -> Gate:
+def _record(principal: Principal, gate: Gate, said: Said, word: Word) -> Gate:
     """Decision and key are one transaction: a refused word leaves its key free (L10)."""
     if not word.key:
         return decide_gate(principal=principal, gate_id=gate.pk, said=said)
@@ -170,7 +160,7 @@ def _record(principal: Principal, gate: Gate, said: Said, word: _Word) -> Gate:
         return decide_gate(principal=principal, gate_id=gate.pk, said=said)
 
 
-def _claim_key(principal: Principal, gate: Gate, word: _Word) -> None:
+def _claim_key(principal: Principal, gate: Gate, word: Word) -> None:
     fingerprint = word.fingerprint(gate.pk)
     known = idempotency.known_run(
         principal=principal,

@@ -76,20 +76,27 @@ def send(*, principal: Principal, message: Message) -> Sent:
         raise NotAnOperator()
     if message.thread is not None:
         check_thread_id(message.thread)
-    if message.key:
-        idempotency.check_key(message.key)
-        known = idempotency.known_run(
-            principal=principal, message_key=message.key, fingerprint=message.fingerprint
-        )
-        if known is not None:
-            return Sent(known, is_resend=True)
+    if (known := _known(principal, message)) is not None:
+        return Sent(known, is_resend=True)
     agent = compiled_version(live_version(tenant_id=principal.tenant_id, name=message.manifest))
     model = deployment_models().model(message.model or agent.model_id or "").name
     try:
         with tenant_scope(principal.tenant_id):
             return Sent(_write(principal, message, agent, model))
-    except IntegrityError:
-        return _lost_race(principal, message)
+    except (IntegrityError, RunInProgress) as lost:
+        # Another request with the key, or on the thread, was first between our look and our write.
+        if (known := _known(principal, message)) is not None:
+            return Sent(known, is_resend=True)
+        raise lost if isinstance(lost, RunInProgress) else RunInProgress() from None
+
+
+def _known(principal: Principal, message: Message) -> Run | None:
+    if not message.key:
+        return None
+    idempotency.check_key(message.key)
+    return idempotency.known_run(
+        principal=principal, message_key=message.key, fingerprint=message.fingerprint
+    )
 
 
 def _write(principal: Principal, message: Message, agent: CompiledAgent, model: str) -> Run:
@@ -181,14 +188,3 @@ def _new_run(
         scopes=sorted(principal.scopes),
         expires_at=ends,
     )
-
-
-def _lost_race(principal: Principal, message: Message) -> Sent:
-    """Another request with the key, or on the thread, was first between our look and our write."""
-    if message.key:
-        known = idempotency.known_run(
-            principal=principal, message_key=message.key, fingerprint=message.fingerprint
-        )
-        if known is not None:
-            return Sent(known, is_resend=True)
-    raise RunInProgress()

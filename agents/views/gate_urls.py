@@ -12,4 +12,5 @@ urlpatterns = [
     path("", gates.inbox, name="inbox"),
     path("<str:gate_id>/", gates.gate, name="gate"),
     path("<str:gate_id>/decide/", gates.decide, name="decide"),
+    path("<str:gate_id>/extend/", gates.extend, name="extend"),
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
+from agents.services.deciding import SHOWS_THE_GATE, Word
+from agents.services.deciding import decide as take_decision
 from agents.views.gate_page import gate_context, read_gate
 from agents.views.inbox_page import inbox_context
 from agents.views.page import check_tenant, optional_int, page, principal_of
@@ -14,13 +18,15 @@ from agents.views.present.evidence import present_evidence
 from agents.views.present.moments import clock
 from agents.views.present.numbers import counted
 from approvals.core.gate import Decision
-from approvals.deciding import Said, decide_gate
-from approvals.errors import AlreadyDecided, GateExpired, GateWithdrawn, StaleGate
+from approvals.errors import AlreadyDecided, GateExpired, GateWithdrawn, NotExtendable
+from approvals.extending import extend_gate
+from approvals.models import Gate
 from felix_web.common.errors import FelixError, Forbidden, InvalidInput
 from felix_web.tenancy.principal import Principal
 from sessions.models import ThreadKind
 
 LONGEST_NOTE = 2000
+KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 DONE = {"answered": "approved", "denied": "denied"}
 
 
@@ -45,26 +51,33 @@ def gate(request: HttpRequest, gate_id: str) -> HttpResponse:
     return render(request, "approvals/detail.html", context)
 
 
-def _said(request: HttpRequest) -> Said:
+def _word(request: HttpRequest) -> Word:
     """Return what the form says.
 
     Raises:
         InvalidInput: it is not a form that a card shows; nothing was decided.
     """
-    word = request.POST.get("decision", "")
+    said = request.POST.get("decision", "")
     revision = optional_int(request.POST.get("revision"))
     digest = request.POST.get("digest", "")
-    if word not in set(Decision) or revision is None or not digest:
+    if said not in set(Decision) or revision is None or not digest:
         raise InvalidInput("The form is not complete. Open the gate again and decide there.")
     note = request.POST.get("note", "").replace("\r\n", "\n").strip()
     if len(note) > LONGEST_NOTE:
         raise InvalidInput(f"A note may have {LONGEST_NOTE} characters at most.")
-    return Said(Decision(word), note=note, digest=digest, revision=revision)
+    key = request.POST.get("key", "")
+    return Word(
+        Decision(said),
+        note=note,
+        digest=digest,
+        revision=revision,
+        key=f"{key}-{said}" if KEY.fullmatch(key) else "",
+    )
 
 
-def _unseen(request: HttpRequest, principal: Principal, gate_id: str, said: Said) -> str:
+def _unseen(request: HttpRequest, principal: Principal, gate_id: str, word: Word) -> str:
     """Return the sentence that holds an approval back until all its evidence was shown, or ""."""
-    if said.decision is not Decision.APPROVE or request.POST.get("seen") == said.digest:
+    if word.decision is not Decision.APPROVE or request.POST.get("seen") == word.digest:
         return ""
     gate, _, _ = read_gate(principal=principal, gate_id=gate_id)
     evidence = present_evidence(gate["evidence"] or {}, gate["args"] or {})
@@ -117,17 +130,34 @@ def decide(request: HttpRequest, gate_id: str) -> HttpResponse:
     """
     principal = principal_of(request)
     check_tenant(request, principal)
-    said = _said(request)
-    notice = _unseen(request, principal, gate_id, said)
+    word = _word(request)
+    notice = _unseen(request, principal, gate_id, word)
     if notice:
         return _card(request, gate_id, notice, status=200, is_unfolded=True)
     try:
-        decided = decide_gate(principal=principal, gate_id=gate_id, said=said)
-    except (AlreadyDecided, GateExpired, GateWithdrawn, StaleGate) as error:
+        decided = take_decision(principal=principal, gate_id=gate_id, word=word)
+    except SHOWS_THE_GATE as error:
         return _card(request, gate_id, _truth(principal, gate_id, error), status=409)
     except Forbidden as error:
         return _card(request, gate_id, _truth(principal, gate_id, error), status=403)
-    is_hidden = decided.thread.kind == ThreadKind.EPHEMERAL
-    return HttpResponseRedirect(
-        _back(request, gate_id, None if is_hidden else decided.thread.suffix)
-    )
+    return _lead_back(request, decided)
+
+
+def _lead_back(request: HttpRequest, gate: Gate) -> HttpResponse:
+    is_hidden = gate.thread.kind == ThreadKind.EPHEMERAL
+    return HttpResponseRedirect(_back(request, gate.pk, None if is_hidden else gate.thread.suffix))
+
+
+@page
+@require_POST
+def extend(request: HttpRequest, gate_id: str) -> HttpResponse:
+    """Give the gate more time and lead back to the card, or show it as it is and say why not."""
+    principal = principal_of(request)
+    check_tenant(request, principal)
+    try:
+        longer = extend_gate(principal=principal, gate_id=gate_id)
+    except (GateExpired, NotExtendable) as error:
+        return _card(request, gate_id, _truth(principal, gate_id, error), status=409)
+    except Forbidden as error:
+        return _card(request, gate_id, _truth(principal, gate_id, error), status=403)
+    return _lead_back(request, longer)

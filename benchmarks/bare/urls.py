@@ -34,7 +34,7 @@ def _commit(body: dict[str, Any]) -> str:
                 ]
             )
             Audit.objects.create(act="run_started", facts={"manifest": body["manifest"]})
-            return run.id
+            return str(run.id)
     finally:
         # A stream would hold the connection for as long as it is open.
         connection.close()

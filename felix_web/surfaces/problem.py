@@ -45,6 +45,7 @@ STATUS_BY_CODE = {
     "method_not_allowed": 405,
     "models_invalid": 503,
     "no_models": 503,
+    "not_extendable": 409,
     "run_in_progress": 409,
     "script_invalid": 503,
     "stale_gate": 409,

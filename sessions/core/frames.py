@@ -121,7 +121,7 @@ def usage_json(usage: UsageTotals) -> dict[str, Any]:
 
 
 def run_json(run: RunState) -> dict[str, Any]:
-    """Return what a `run` frame says of a run; `reason` and `waiting_on` only where there is one."""
+    """Return what a `run` frame says; `reason` and `waiting_on` only where there is one."""
     answer: dict[str, Any] = {
         "run_id": run.run_id,
         "resume_token": run.resume_token,

@@ -34,23 +34,22 @@ def own_data(settings, tmp_path):
 
 
 @pytest.fixture
-def bell():
-    """Writers ring the hub."""
+def bell(transactional_db):
+    """Writers ring the hub. Reads that are under way end before the tables are emptied."""
     install_doorbell(HubBell())
     yield
     install_doorbell(SilentDoorbell())
+    let_go()
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _no_connection_is_left(django_db_setup):
-    """The hub's threads let go of the test database before it is dropped."""
-    yield
+def let_go() -> None:
+    """The hub's threads have done what they were asked, and hold no connection."""
     together = threading.Barrier(READ_THREADS)
 
-    def let_go():
-        together.wait(timeout=10)
+    def close():
+        together.wait(timeout=20)
         connection.close()
 
     pool = hub().bridge._pool
-    for done in [pool.submit(let_go) for _ in range(READ_THREADS)]:
-        done.result(timeout=10)
+    for done in [pool.submit(close) for _ in range(READ_THREADS)]:
+        done.result(timeout=20)

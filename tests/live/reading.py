@@ -29,7 +29,7 @@ async def db(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
 
 @dataclass
 class Stream:
-    """What a client got, in order. `ids` are the cursors of those frames that have one, None for the others."""
+    """What a client got, in order. `ids` are the cursors of its frames; most have None."""
 
     source: AsyncGenerator[bytes, None]
     frames: list[dict] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Stream:
 
     @property
     def kinds(self) -> list[str]:
-        """What came, each in a word: `event user_message`, `run waiting`, `gate answered`, `done`."""
+        """What came, each in a word: `event user_message`, `run waiting`, `done`."""
         return [kind(frame) for frame in self.frames]
 
     @property

@@ -1,4 +1,4 @@
-"""Attaching to a thread: from any cursor, in the middle of a run, and when there is nothing to attach to."""
+"""Attaching to a thread: from any cursor, in mid-run, and when there is nothing to see."""
 
 import asyncio
 import copy

@@ -8,6 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from agents.hub import hub
+from agents.live.items import Marks
 from agents.live.subscription import QUEUE_ITEMS
 from agents.streams import attach_stream, run_stream
 from felix_web.common.doorbell import SilentDoorbell, install_doorbell
@@ -75,8 +76,9 @@ async def test_a_reader_that_is_too_slow_gets_a_snapshot_and_goes_on_from_it():
         await db(note, row)
         await slow
         for _ in range(3):
+            known = len(quick.seqs)
             await db(note, row, QUEUE_ITEMS // 2)
-            await quick.until(lambda s, n=len(quick.seqs): len(s.seqs) > n)
+            await quick.until(lambda s, known=known: len(s.seqs) > known)
         await quick.until(lambda s: len(s.seqs) == 3 + 3 * (QUEUE_ITEMS // 2))
 
         async with Stream(source) as rest:
@@ -192,6 +194,22 @@ async def test_readers_that_come_and_go_leave_nothing_behind():
 
     assert hub().topic_count == 0
     assert len(asyncio.all_tasks()) == before
+
+
+async def test_a_reader_whose_read_may_be_older_than_the_topic_reads_again():
+    row, alice = await db(queued), await db(people.alice)
+    place = {"thread_id": row.thread_id, "tenant_id": row.tenant_id, "principal": alice}
+    first, second = hub().subscribe(**place), hub().subscribe(**place)
+
+    first.restart()
+    second.restart()
+
+    assert first.settle(Marks(next_seq=2))
+    assert not second.settle(Marks(next_seq=1))
+    second.restart()
+    assert second.settle(Marks(next_seq=2))
+    first.close()
+    second.close()
 
 
 async def test_a_stream_that_was_never_begun_holds_nothing():

@@ -1,4 +1,4 @@
-"""The order of frames that one read found, and which of two items about a thing is the newer one."""
+"""The order of frames that one read found, and which of two about a thing is the newer."""
 
 import pytest
 

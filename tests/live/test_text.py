@@ -1,9 +1,11 @@
-"""Text while it is written: each character once, wherever a reader comes in, also across a failed attempt."""
+"""Text while it is written: each character once, wherever a reader comes in."""
 
 import pytest
 
 from agents.deltas import DeltaSink
 from agents.hub import Hub, hub
+from agents.live.items import Marks
+from agents.live.reader import Reader
 from agents.live.texts import Texts
 from agents.streams import attach_stream, run_stream
 from sessions.core.reducer import ThreadView
@@ -138,6 +140,27 @@ async def test_a_stream_that_attaches_at_any_delta_shows_each_character_once(sta
     for frame in stream.frames:
         view.apply(frame)
     assert view.texts["m"].text == "And now another one."
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("bell")
+async def test_text_that_was_captured_with_a_read_does_not_come_again():
+    row, alice = await db(queued), await db(people.alice)
+    frames = [{**frame, "run_id": row.pk} for frame in FRAMES[:3]]
+    place = hub().subscribe(thread_id=row.thread_id, tenant_id=row.tenant_id, principal=alice)
+    reader = Reader(
+        principal=alice, thread_id=row.thread_id, run_id=row.pk, marks=Marks(next_seq=2)
+    )
+
+    for frame in frames[:2]:
+        hub().carry(row.thread_id, frame)
+    so_far = reader._text_so_far(place.restart(), frozenset())
+    hub().carry(row.thread_id, frames[2])
+    batch = await place.next()
+    place.close()
+
+    assert len(batch.items) == 2
+    assert written(item.frame for item in [*so_far, *reader.take(batch.items)]) == "The fi"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,6 +1,7 @@
 import pytest
 
 from approvals.models import Decision, Gate
+from felix_web.audit.models import AuditEvent
 from sessions.models import Run
 from tests import make, people
 from tests.panel.html import read
@@ -278,3 +279,50 @@ def test_the_gate_of_a_request_without_a_thread_has_its_page(browser):
 
     assert "asked by a request without a thread" in page.words
     assert answer.url == f"/approvals/{gate.pk}/#gate-{gate.pk}"
+
+
+def test_a_file_that_changed_under_the_card_is_not_approved_and_the_run_asks_again(browser):
+    gate, client = make.gate(), browser("bob")
+    form = form_of(client, gate)
+    make.workspace_of(gate.run).workspace.replace("note.txt", b"somebody else was here\n")
+
+    answer = decide(client, gate, form=form)
+
+    assert answer.status_code == 409
+    assert "Nothing was sent" in read(answer).words
+    assert status_of(gate) == "withdrawn"
+    assert Run.objects.get().status == "queued"
+
+
+def test_u37_a_reviewer_moves_the_deadline_and_a_card_from_before_is_stale(browser):
+    gate, client = make.gate(), browser("bob")
+    before = form_of(client, gate)
+    extend = read(client.get(f"/approvals/{gate.pk}/")).form("/extend/")
+
+    answer = client.post(extend.action, extend.fields)
+
+    moved = Gate.objects.get(pk=gate.pk)
+    assert answer.status_code == 302
+    assert (moved.expires_at - gate.expires_at).total_seconds() == 900
+    assert AuditEvent.objects.filter(act="gate_extended", actor="bob").exists()
+    assert decide(client, gate, form=before).status_code == 409
+
+
+def test_u37_a_deadline_that_the_rule_calls_essential_stays(browser):
+    make.manifest(rule=", extendable: false")
+    gate, client = make.gate(make.run()), browser("bob")
+
+    answer = client.post(f"/approvals/{gate.pk}/extend/", {"tenant": "acme"})
+
+    assert "Extend" not in read(client.get(f"/approvals/{gate.pk}/")).words
+    assert answer.status_code == 409
+    assert Gate.objects.get(pk=gate.pk).expires_at == gate.expires_at
+
+
+def test_u37_who_may_not_decide_may_not_extend(browser):
+    gate = make.gate()
+
+    answer = browser("carol").post(f"/approvals/{gate.pk}/extend/", {"tenant": "acme"})
+
+    assert answer.status_code == 403
+    assert Gate.objects.get(pk=gate.pk).expires_at == gate.expires_at

@@ -13,6 +13,7 @@ from django.db import connection
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
+from agents.core.store import LeaseLost
 from agents.services.claiming import take_run
 from agents.services.sending import Message, send
 from agents.services.stopping import abort_run, rewind
@@ -119,7 +120,7 @@ class Machine(RuleBasedStateMachine):
         self.branch_of_run: dict[str, int] = {}
         self.fences: Counter[str] = Counter()
         self.final: dict[str, str] = {}
-        self.rewinds = 0
+        self.rewinds: list[int] = []
         self.send()
         self.thread_pk = self.thread.pk
         self.check()
@@ -197,7 +198,8 @@ class Machine(RuleBasedStateMachine):
         run_id = self.active()
         claimed = run_id and take_run(run_id=run_id, owner=new_id("w"), lease_seconds=3600)
         if claimed:
-            self.workers.append(Worker(claimed, self.world, parallel=parallel))
+            with suppress(LeaseLost):  # stopped before it was read
+                self.workers.append(Worker(claimed, self.world, parallel=parallel))
 
     def step(self, worker: Worker, answer: Calls) -> None:
         worker.step(answer)
@@ -253,7 +255,7 @@ class Machine(RuleBasedStateMachine):
         after = -1 if back < 0 else max(thread.leaf_seq - back, -1)
         with suppress(UnknownEvent):
             rewind(principal=self.team.alice, thread=thread, after_seq=after)
-            self.rewinds += 1
+            self.rewinds.append(after)
 
     # What stays true.
 
@@ -267,7 +269,7 @@ class Machine(RuleBasedStateMachine):
             self._read_on()
         assert head == len(self.tree.parents)
         assert leaf == self.tree.tips[active]
-        assert epoch == active == self.rewinds
+        assert epoch == active == len(self.rewinds)
         self._check_runs()
         gates = rows("SELECT id, status FROM approvals_gate WHERE thread_id = %s", self.thread_pk)
         self._stays_final([gate for gate in gates if gate[1] != "waiting"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -48,6 +49,7 @@ class Script:
 
     answers: list[list[ToolCall] | str]
     prompts: list[list[dict[str, Any]]] = field(default_factory=list)
+    each: Hook = lambda: None
     origin: str = "test"
     is_scripted: bool = False
 
@@ -61,6 +63,7 @@ class Script:
         sent = list(request.messages)
         assert judge({"model": "m", "messages": sent}, issued=Issued(), account="a") == []
         self.prompts.append(sent)
+        self.each()
         said = self.answers.pop(0)
         calls = () if isinstance(said, str) else tuple(said)
         text = said if isinstance(said, str) else ""
@@ -107,19 +110,27 @@ def workbench() -> Iterator[Workbench]:
     writers = 1 if connection.vendor == "sqlite" else THREADS
     bench = Workbench(Bridge(writers), ToolThreads(THREADS), lambda *_: None)
     yield bench
-    pools = ((bench.bridge._pool, writers), (bench.threads._pool, THREADS))
-    for pool, size in pools:
-        together = threading.Barrier(size)
-        closing = [pool.submit(_close_with, together) for _ in range(size)]
-        for one in closing:
-            one.result(10)
+    on_each_thread(bench.bridge._pool, writers, let_go)
+    on_each_thread(bench.threads._pool, THREADS, let_go)
     bench.bridge.close()
     bench.threads.close()
 
 
-def _close_with(together: threading.Barrier) -> None:
-    together.wait(10)
+def let_go() -> None:
+    """The calling thread's connection is closed."""
     connection.close()
+
+
+def on_each_thread(pool: ThreadPoolExecutor, size: int, work: Hook) -> None:
+    """The work was done once on every thread of the pool."""
+    together = threading.Barrier(size)
+
+    def once() -> None:
+        together.wait(10)
+        work()
+
+    for done in [pool.submit(once) for _ in range(size)]:
+        done.result(10)
 
 
 def claimed(row: Run, owner: str = "w") -> Claimed:
@@ -135,10 +146,13 @@ def drive(
     before: dict[str, Hook] | None = None,
     after: dict[str, Hook] | None = None,
     adjust: Callable[[Driver], None] = lambda _: None,
+    on_threads: Hook | None = None,
 ) -> Run:
     """Return the run after a worker claimed it and drove it until it was parked or over."""
     taken = claimed(row)
     with workbench() as bench:
+        if on_threads is not None:
+            on_each_thread(bench.bridge._pool, bench.bridge._pool._max_workers, on_threads)
         asyncio.run(_drive(taken, bench, script, (before or {}, after or {}), adjust))
     row.refresh_from_db()
     return row

@@ -1,4 +1,5 @@
-"""Every address of the web process, from Django's own resolver: one that is added later is found here by itself."""
+"""Every address of the web process, from Django's own resolver: one that is added later is found
+here by itself."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 def routes(resolver: Any = None, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (method, route) of everything there is, a route as Django writes it: `api/approvals/<gate_id>`.
+    """Yield (method, route) of everything there is, a route as Django writes it:
+    `api/approvals/<gate_id>`.
 
     A page of the panel does not say which methods it takes; GET and POST are both yielded.
     """

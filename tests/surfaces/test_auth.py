@@ -25,7 +25,9 @@ def test_a_key_is_taken_from_x_api_key():
     assert caller.get("/api/chat/sessions").status_code == 200
 
 
-@pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Basic YTpi", "fx_only", "Bearer fx_wrong"])
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer ", "Basic YTpi", "fx_only", "Bearer fx_wrong"]
+)
 def test_anything_else_is_401_and_says_what_to_send(header):
     answer = Caller(Authorization=header).get("/api/chat/sessions")
 

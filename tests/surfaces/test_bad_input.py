@@ -74,9 +74,7 @@ def test_a_field_name_that_hides_is_shown_with_marks_and_cut(alice):
 
 @pytest.mark.parametrize("escape", [r"\u0000", r"\ud800"])
 def test_text_that_no_database_holds_is_refused(alice, escape):
-    body = (
-        '{"manifest": "writer", "messages": [{"role": "user", "content": "a%s"}]}' % escape
-    )
+    body = f'{{"manifest": "writer", "messages": [{{"role": "user", "content": "a{escape}"}}]}}'
 
     refused(alice.post("/api/chat", body), 422, "invalid_input")
 
@@ -123,9 +121,7 @@ def test_a_refused_message_writes_nothing(alice):
     assert alice.send(key="k1").status_code == 202
 
 
-@pytest.mark.parametrize(
-    "query", ["limit=0", "limit=201", "limit=x", "status=open", "status="]
-)
+@pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "status=open", "status="])
 def test_an_impossible_query_is_422(alice, query):
     refused(alice.get(f"/api/approvals?{query}"), 422, "invalid_input")
 
@@ -148,9 +144,7 @@ def test_a_wrong_method_is_405_and_names_the_right_one(alice):
     assert answer.headers["Allow"] == "POST"
 
 
-@pytest.mark.parametrize(
-    "path", ["/api/approvals/%00", "/api/chat/runs/%00", "/api/manifests/%00"]
-)
+@pytest.mark.parametrize("path", ["/api/approvals/%00", "/api/chat/runs/%00", "/api/manifests/%00"])
 def test_an_id_that_cannot_exist_is_404(alice, path):
     assert Caller("dora").get(path).status_code == 404
 

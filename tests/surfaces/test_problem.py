@@ -11,7 +11,15 @@ from felix_web.logs import bind_request
 from felix_web.surfaces.problem import problem_of, problem_response, status_of
 
 # What no request meets: the driver's, the starter's and the worker's own.
-INNER = {"internal", "lease_lost", "gate_spent", "already_up", "provider_error", "other_tenant", "stream_broken"}
+INNER = {
+    "internal",
+    "lease_lost",
+    "gate_spent",
+    "already_up",
+    "provider_error",
+    "other_tenant",
+    "stream_broken",
+}
 
 
 def families(kind=FelixError):
@@ -52,7 +60,8 @@ def test_a_store_that_cannot_be_used_is_503_without_the_drivers_words(error):
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("secret"), KeyError("secret"), IntegrityError("secret"), DataError("secret")]
+    "error",
+    [ValueError("secret"), KeyError("secret"), IntegrityError("secret"), DataError("secret")],
 )
 def test_a_mistake_of_ours_is_500_with_the_request_id_and_nothing_else(error, caplog):
     with bind_request(request_id="req_1"):

@@ -1,6 +1,8 @@
-"""The stranger: for an admin of another tenant nothing of this one exists, at any address there is (L14).
+"""The stranger: for an admin of another tenant nothing of this one exists, at any address there is
+(L14).
 
-A route joins by itself. One whose parameters or body are not known here fails: add them to `ids` or `bodies`.
+A route joins by itself. One whose parameters or body are not known here fails: add them to `ids`
+or `bodies`.
 """
 
 from __future__ import annotations
@@ -58,7 +60,8 @@ def ids() -> dict[str, str]:
 
 
 def bodies(given: dict[str, str]) -> dict[str, Any]:
-    """Return a body that each writing route takes, with these ids in it; a dict is JSON, a tuple a form."""
+    """Return a body that each writing route takes, with these ids in it; a dict is JSON, a tuple a
+    form."""
     chat = {
         "manifest": "cowork",
         "messages": [{"role": "user", "content": "hi"}],
@@ -94,7 +97,10 @@ def call(client: Client, method: str, route: str, given: dict[str, str]) -> Any:
 
 def stranger() -> Client:
     client = Client(headers={"Authorization": f"Bearer {people.key_of('mallory')}"})
-    client.force_login(people.member("mallory").user)
+    user = people.member("mallory").user
+    user.has_one_time_password = False
+    user.save()
+    client.force_login(user)
     return client
 
 

@@ -1,13 +1,14 @@
-"""Waiting and streaming over REST: what a sender gets, live, again, and what is left when it goes away."""
+"""Waiting and streaming over REST: what a sender gets, live, again, and what is left when it goes
+away."""
 
 import asyncio
 import json
 
 import pytest
-from asgiref.sync import sync_to_async
 
 from sessions.models import Run
 from tests import make, people
+from tests.live.reading import db
 from tests.surfaces.caller import message
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("bell")]
@@ -20,8 +21,8 @@ def agents_of_the_tenant():
 
 @pytest.fixture
 async def headers(bell):
-    await sync_to_async(agents_of_the_tenant)()
-    key = await sync_to_async(people.key_of)("alice")
+    await db(agents_of_the_tenant)
+    key = await db(people.key_of, "alice")
     return {"Authorization": f"Bearer {key}"}
 
 
@@ -44,12 +45,12 @@ def row(run_id=None):
 
 
 async def the_run(run_id=None):
-    return await sync_to_async(row)(run_id)
+    return await db(row, run_id)
 
 
 async def end(bell):
     """A worker took the run and brought it to its end."""
-    await sync_to_async(make.finished)(await the_run(await bell.next_run()))
+    await db(make.finished, await the_run(await bell.next_run()))
 
 
 async def fields(response):
@@ -78,7 +79,7 @@ async def test_a_transient_message_is_answered_with_the_ended_run(bell, post):
 
 async def test_a_failed_transient_run_is_200_and_says_so(bell, post):
     sending = asyncio.create_task(post("/api/chat", message(manifest="quickly")))
-    await sync_to_async(make.failed)(await the_run(await bell.next_run()))
+    await db(make.failed, await the_run(await bell.next_run()))
 
     body = (await sending).json()
 
@@ -116,12 +117,38 @@ async def sent_and_gone(bell, post, path, body, key=None):
     return await the_run(run_id)
 
 
-async def test_nobodys_run_is_stopped_when_its_sender_goes_away(bell, post):
+@pytest.mark.parametrize("path", ["/api/chat", "/api/chat/stream"])
+async def test_nobodys_run_is_stopped_when_its_sender_goes_away_at_once(bell, post, path):
     body = message(manifest="quickly", thread_id=None)
 
-    left = await sent_and_gone(bell, post, "/api/chat", body)
+    left = await sent_and_gone(bell, post, path, body)
 
     assert (left.status, left.reason) == ("stopped", "aborted")
+
+
+async def test_nobodys_run_is_stopped_when_its_sender_stops_waiting(bell, post):
+    body = message(manifest="quickly", thread_id=None)
+    sending = asyncio.create_task(post("/api/chat", body))
+    run_id = await bell.next_run()
+    await db(make.claimed, await the_run(run_id))
+    await bell.somebody_reads((await the_run(run_id)).thread_id)
+
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+
+    assert (await the_run(run_id)).status == "stopped"
+
+
+async def test_nobodys_run_is_stopped_when_its_reader_goes_away(bell, post):
+    answer = await post("/api/chat/stream", message(manifest="quickly", thread_id=None))
+    run_id = await bell.next_run()
+    reading = asyncio.create_task(fields(answer))
+    await bell.somebody_reads((await the_run(run_id)).thread_id)
+
+    reading.cancel()
+
+    await bell.next_stop()
+    assert (await the_run(run_id)).status == "stopped"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +191,7 @@ async def test_a_resent_stream_replays_the_ended_run_and_runs_nothing(bell, post
         line for line in live if '"event"' in line
     ]
     assert again[-1] == "[DONE]"
-    assert await sync_to_async(Run.objects.count)() == 1
+    assert await db(Run.objects.count) == 1
 
 
 async def test_a_resent_stream_of_a_durable_run_goes_on_following_it(bell, post):
@@ -178,7 +205,7 @@ async def test_a_resent_stream_of_a_durable_run_goes_on_following_it(bell, post)
     assert "Idempotent-Replayed" not in again.headers
     assert (types(data)[0], data[-1]) == ("run", "[DONE]")
     assert await fields(first)
-    assert await sync_to_async(Run.objects.count)() == 1
+    assert await db(Run.objects.count) == 1
 
 
 async def test_a_resent_stream_of_a_transient_run_is_409_while_it_is_going(bell, post):

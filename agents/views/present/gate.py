@@ -74,8 +74,14 @@ class GateCard:
     revision: int
     because: str = ""
     is_edited: bool = False
+    is_extendable: bool = False
     notice: str = ""
     where: str = "gate"
+
+    @property
+    def can_extend(self) -> bool:
+        """True where the reviewer may move the deadline."""
+        return self.can_decide and self.is_extendable
 
     @property
     def is_waiting(self) -> bool:
@@ -198,6 +204,7 @@ def present_gate(
         note=typed_note if is_waiting else str(gate.get("note") or ""),
         why_not=_why_not(gate, votes, viewer),
         can_decide=waits_on(gate, viewer),
+        is_extendable=bool(gate.get("extendable")),
         digest=str(gate.get("digest") or ""),
         revision=int(gate.get("revision") or 0),
         because=_because(gate),

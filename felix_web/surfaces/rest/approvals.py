@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
-from agents.services.deciding import decide
+from agents.services.deciding import Word, decide
 from approvals.core.gate import Decision, GateStatus
 from approvals.selectors import gate_for, gate_json, gates_page
 from felix_web.common.errors import NotFound
@@ -107,9 +107,7 @@ async def decide_gate(request: HttpRequest, gate_id: str, body: DecideIn) -> Htt
 
 
 def _decide(principal: Principal, gate_id: str, body: DecideIn, key: str) -> dict[str, Any]:
-    gate = decide(
-        principal=principal,
-        gate_id=_checked(gate_id),
+    word = Word(
         decision=Decision(body.decision),
         note=body.note,
         edited_args=body.edited_args,
@@ -117,4 +115,5 @@ def _decide(principal: Principal, gate_id: str, body: DecideIn, key: str) -> dic
         revision=body.revision,
         key=key,
     )
+    gate = decide(principal=principal, gate_id=_checked(gate_id), word=word)
     return _shown(principal, gate.pk)

@@ -30,11 +30,11 @@ from felix_web.surfaces.rest.answers import (
 from felix_web.surfaces.rest.schemas import AbortIn, ChatIn
 from felix_web.surfaces.rest.sending import (
     Begun,
-    begin,
     ended_answer,
     key_of,
+    leave,
     refuse_while_going,
-    stop_nobodys,
+    take_message,
 )
 from felix_web.surfaces.rest.stream import sse
 from felix_web.surfaces.rest.translate import REPLAYED, accepted_json, answer, run_state_json
@@ -58,7 +58,7 @@ async def chat(request: HttpRequest, body: ChatIn) -> HttpResponse:
     ended.
     """
     principal = caller(request)
-    begun = await last_in_database(begin, principal=principal, body=body, key=key_of(request))
+    begun = await take_message(principal=principal, body=body, key=key_of(request))
     refuse_while_going(begun)
     headers = REPLAYED if begun.is_replay else None
     if begun.is_durable or not await _has_ended(principal, begun):
@@ -77,9 +77,7 @@ async def _has_ended(principal: Principal, begun: Begun) -> bool:
             run_id=begun.run.pk, principal=principal, timeout_seconds=LONGEST_WAIT_SECONDS
         )
     except asyncio.CancelledError:
-        if begun.is_nobodys:
-            stopping = in_database(stop_nobodys, principal=principal, run=begun.run)
-            await asyncio.shield(asyncio.ensure_future(stopping))
+        await leave(principal=principal, begun=begun)
         raise
 
 
@@ -90,7 +88,7 @@ async def chat_stream(request: HttpRequest, body: ChatIn) -> StreamingHttpRespon
     A resend under a key goes on following a durable run, and replays what an ended one said.
     """
     principal = caller(request)
-    begun = await last_in_database(begin, principal=principal, body=body, key=key_of(request))
+    begun = await take_message(principal=principal, body=body, key=key_of(request))
     if begun.is_replay:
         return sse(replay_stream(run_id=begun.run.pk, principal=principal), headers=REPLAYED)
     if not begun.is_durable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,8 @@ from django.http import HttpRequest
 from agents.services.sending import Message, Sent, send
 from agents.services.stopping import abort_run
 from approvals.selectors import frame_gates, gate_json
+from felix_web.common.errors import FelixError
+from felix_web.surfaces.database import in_database, last_in_database
 from felix_web.surfaces.rest.schemas import ChatIn
 from felix_web.surfaces.rest.translate import ended_json, fingerprint
 from felix_web.tenancy.principal import Principal
@@ -99,6 +103,24 @@ def ended_answer(*, principal: Principal, token: str) -> dict[str, Any]:
     return ended_json(run, gates, now)
 
 
-def stop_nobodys(*, principal: Principal, run: Run) -> None:
-    """The run of a sender who is gone and can never ask for it again is stopped (L1)."""
-    abort_run(principal=principal, thread=run.thread)
+async def take_message(*, principal: Principal, body: ChatIn, key: str) -> Begun:
+    """Return the message as `begin` took it; the request holds no connection from here on.
+
+    A sender who goes away meanwhile and cannot come back finds its run stopped (L1).
+    """
+    beginning = asyncio.ensure_future(
+        last_in_database(begin, principal=principal, body=body, key=key)
+    )
+    try:
+        return await asyncio.shield(beginning)
+    except asyncio.CancelledError:
+        with suppress(FelixError):
+            await leave(principal=principal, begun=await beginning)
+        raise
+
+
+async def leave(*, principal: Principal, begun: Begun) -> None:
+    """The sender is gone: its run is stopped where nobody could ever ask for it again (L1)."""
+    if begun.is_nobodys:
+        stopping = in_database(abort_run, principal=principal, thread=begun.run.thread)
+        await asyncio.shield(asyncio.ensure_future(stopping))

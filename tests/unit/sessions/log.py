@@ -1,4 +1,4 @@
-"""A thread as a server holds it, told in the plainest way: what a reader's view is compared with."""
+"""A thread as a server holds it, told plainly: what a reader's view is compared with."""
 
 from __future__ import annotations
 
