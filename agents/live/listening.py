@@ -16,7 +16,7 @@ from django.conf import settings
 from redis import Redis
 from redis.exceptions import RedisError
 
-from agents.doorbells import CHANNEL, STOP_CHANNEL
+from agents.doorbells import CHANNEL
 
 log = logging.getLogger(__name__)
 
@@ -93,14 +93,3 @@ def hub_listener() -> Listener:
             hub().ring(message["thread"])
 
     return Listener(channel=CHANNEL, heard=heard, connected=hub().ring_all)
-
-
-def stop_listener() -> Listener:
-    """Return what a worker starts: a run that was stopped elsewhere stops its driver here."""
-    from agents.engine import engine
-
-    return Listener(
-        channel=STOP_CHANNEL,
-        heard=lambda data: engine().stop(data.decode()),
-        connected=lambda: None,
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agents.core.tools.base import CANCELLED, INTERRUPTED
 from approvals.services import withdraw_gates
 from felix_web.audit.services import audit_row, record
+from sessions.bells import ring_thread
 from sessions.core.events import EventKind, NewEvent
 from sessions.core.states import CallStatus, RunStatus, StopReason
 from sessions.models import Event, Run, Thread
@@ -67,6 +68,7 @@ def close_run(
 
     Locks: the run's row, held by the caller; takes the thread's.
     """
+    ring_thread(run.thread_id)
     Thread.objects.select_for_update().get(pk=run.thread_id)
     withdraw_gates(run_id=run.pk, because=because)
     closing = close_open_calls(

@@ -88,10 +88,16 @@ def _production() -> None:
 
 def run_web(arguments: argparse.Namespace) -> int:
     """Serve HTTP until SIGTERM."""
+    from agents.live.listening import hub_listener
     from felix_web.embedded.process import serve_web
 
     _production()
-    serve_web()
+    listener = hub_listener()
+    listener.start()
+    try:
+        serve_web()
+    finally:
+        listener.stop()
     return 0
 
 

@@ -114,12 +114,12 @@ def serve_embedded() -> None:
 def serve_web() -> None:
     """Serve HTTP on the main thread until SIGINT or SIGTERM."""
     from daphne.endpoints import build_endpoint_description_strings
-    from daphne.server import Server
 
     from felix_web.asgi import application
+    from felix_web.embedded.web_server import PacedServer
 
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))
-    Server(
+    PacedServer(
         application=application,
         endpoints=build_endpoint_description_strings(host=settings.BIND, port=settings.PORT),
         signal_handlers=True,

@@ -151,7 +151,7 @@ def end_run(
 ) -> bool:
     """The active run is over; returns False, and changes nothing, where it was over before.
 
-    Effects: rings the thread, and the driver of a run that was going.
+    Effects: rings the driver of a run that was going.
     """
     ended = Run.objects.filter(pk=run_id, status__in=ACTIVE).update(
         status=status,

@@ -81,6 +81,7 @@ def bodies(given: dict[str, str]) -> dict[str, Any]:
         "threads/<str:thread_id>/send/": (form,),
         "threads/<str:thread_id>/stop/": (form,),
         "approvals/<str:gate_id>/decide/": (decision,),
+        "approvals/<str:gate_id>/extend/": (form,),
     }
 
 

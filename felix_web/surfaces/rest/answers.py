@@ -92,6 +92,7 @@ class GateOut(Answer):
     decided_by: str
     note: str
     quorum: int
+    extendable: bool
     reviewers: list[str]
     approvals: list[dict[str, Any]]
     can_decide: bool

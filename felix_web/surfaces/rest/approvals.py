@@ -14,7 +14,7 @@ from felix_web.common.errors import NotFound
 from felix_web.surfaces.auth import caller
 from felix_web.surfaces.database import in_database
 from felix_web.surfaces.rest.answers import GateOut, ListOut, ProblemOut
-from felix_web.surfaces.rest.bodies import UNSTORABLE
+from felix_web.surfaces.rest.bodies import storable
 from felix_web.surfaces.rest.cursors import cursor_of, listed, page_of, place_of
 from felix_web.surfaces.rest.schemas import DecideIn
 from felix_web.surfaces.rest.sending import key_of
@@ -78,14 +78,7 @@ async def one_gate(request: HttpRequest, gate_id: str) -> HttpResponse:
 
 def _gate(principal: Principal, gate_id: str) -> dict[str, Any]:
     principal.need("approvals:read")
-    return _shown(principal, _checked(gate_id))
-
-
-def _checked(gate_id: str) -> str:
-    """Return the id; one that no database could hold is nobody's."""
-    if UNSTORABLE.search(gate_id):
-        raise NotFound("There is no such gate.")
-    return gate_id
+    return _shown(principal, storable(gate_id, NotFound))
 
 
 def _shown(principal: Principal, gate_id: str) -> dict[str, Any]:
@@ -115,5 +108,5 @@ def _decide(principal: Principal, gate_id: str, body: DecideIn, key: str) -> dic
         revision=body.revision,
         key=key,
     )
-    gate = decide(principal=principal, gate_id=_checked(gate_id), word=word)
+    gate = decide(principal=principal, gate_id=storable(gate_id, NotFound), word=word)
     return _shown(principal, gate.pk)

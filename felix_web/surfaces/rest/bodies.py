@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 from django.http import HttpRequest
 from ninja.parser import Parser
 
-from felix_web.common.errors import InvalidInput
+from felix_web.common.errors import InvalidInput, NotFound
 
 UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
@@ -55,6 +55,17 @@ def _check_texts(value: Any) -> None:
         case list():
             for item in value:
                 _check_texts(item)
+
+
+def storable(text: str, missing: type[NotFound]) -> str:
+    """Return an id from an address.
+
+    Raises:
+        NotFound: the error named, for text that no database could hold: it is nobody's id.
+    """
+    if UNSTORABLE.search(text):
+        raise missing()
+    return text
 
 
 def read_json(body: bytes) -> Any:

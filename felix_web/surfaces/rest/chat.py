@@ -18,6 +18,7 @@ from agents.streams import (
     snapshot,
     wait_for_end,
 )
+from felix_web.common.errors import NotFound
 from felix_web.surfaces.auth import caller
 from felix_web.surfaces.database import in_database, last_in_database
 from felix_web.surfaces.rest.answers import (
@@ -27,6 +28,7 @@ from felix_web.surfaces.rest.answers import (
     ProblemOut,
     RunStateOut,
 )
+from felix_web.surfaces.rest.bodies import storable
 from felix_web.surfaces.rest.schemas import AbortIn, ChatIn
 from felix_web.surfaces.rest.sending import (
     Begun,
@@ -124,6 +126,7 @@ async def run_state(request: HttpRequest, resume_token: str) -> HttpResponse:
 
 
 def _run_state(principal: Principal, token: str) -> dict[str, Any]:
+    storable(token, NotFound)
     with tenant_snapshot(principal.tenant_id):
         run = run_by_token(tenant_id=principal.tenant_id, token=token)
         return run_state_json(run, database_now())

@@ -14,7 +14,7 @@ from agents.services.manifests import live_version, put_manifest, version_of
 from felix_web.surfaces.auth import caller
 from felix_web.surfaces.database import in_database
 from felix_web.surfaces.rest.answers import ListOut, ManifestNameOut, ManifestOut, ProblemOut
-from felix_web.surfaces.rest.bodies import UNSTORABLE
+from felix_web.surfaces.rest.bodies import storable
 from felix_web.surfaces.rest.cursors import listed
 from felix_web.surfaces.rest.translate import answer, manifest_json, manifest_row_json
 from felix_web.tenancy.principal import Principal
@@ -76,8 +76,7 @@ async def one_manifest(request: HttpRequest, name: str, version: Number = None) 
 
 def _version(principal: Principal, name: str, number: int | None) -> dict[str, Any]:
     principal.need("manifests:read")
-    if UNSTORABLE.search(name):
-        raise UnknownManifest("There is no such manifest.")
+    storable(name, UnknownManifest)
     if number is None:
         return manifest_json(name, live_version(tenant_id=principal.tenant_id, name=name))
     stored = version_of(tenant_id=principal.tenant_id, name=name, number=number)
