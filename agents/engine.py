@@ -76,8 +76,6 @@ class Engine:
         """The loop and the lease keeper run."""
         self._thread.start()
         self._leases.start()
-        if not is_scripted():
-            threading.Thread(target=_warm, name="felix-warming", daemon=True).start()
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -105,7 +103,9 @@ class Engine:
 
         The run was stopped, or is another's.
         """
-        self._loop.call_soon_threadsafe(self._cancel, run_id)
+        with self._door:
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._cancel, run_id)
 
     def _cancel(self, run_id: str) -> None:
         driven = self._driven.get(run_id)
@@ -195,6 +195,9 @@ class Engine:
         self._bench.bridge.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=5)
+        with self._door:
+            if not self._thread.is_alive():
+                self._loop.close()
 
     async def _wind_down(self) -> None:
         for driven in self._driven.values():
@@ -227,4 +230,6 @@ def engine() -> Engine:
 
     made = Engine(publish=publisher())
     made.start()
+    if not is_scripted():
+        threading.Thread(target=_warm, name="felix-warming", daemon=True).start()
     return made

@@ -34,11 +34,11 @@ class Client:
     timeout: float = 30.0
     headers: dict[str, str] = field(default_factory=dict)
 
-    def open(self, method: str, path: str, body: Any = None, **headers: str) -> HTTPResponse:
-        """Return the response with its body unread: for streams, and for clients that leave.
+    def begin(self, method: str, path: str, body: Any = None, **headers: str) -> HTTPConnection:
+        """Return the connection of a request that was sent and has no answer yet.
 
         Raises:
-            Dropped: the server went away, or is not there.
+            Dropped: the server is not there.
         """
         connection = HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
         sent = {"Connection": "close", **self.headers}
@@ -52,6 +52,19 @@ class Client:
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             connection.request(method, path, body, headers=sent)
+        except (OSError, HTTPException) as error:
+            connection.close()
+            raise Dropped(f"{method} {path}: {type(error).__name__}") from None
+        return connection
+
+    def open(self, method: str, path: str, body: Any = None, **headers: str) -> HTTPResponse:
+        """Return the response with its body unread, as a stream needs it.
+
+        Raises:
+            Dropped: the server went away, or is not there.
+        """
+        connection = self.begin(method, path, body, **headers)
+        try:
             return connection.getresponse()
         except (OSError, HTTPException) as error:
             connection.close()

@@ -99,7 +99,7 @@ class Instance:
             except Dropped:
                 return False
 
-        wait_for(is_ready, f"felix {process.arguments[1]} is ready", timeout=40)
+        wait_for(is_ready, f"felix {process.arguments[1]} is ready", timeout=90)
 
 
 class Embedded(Instance):

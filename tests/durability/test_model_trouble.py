@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from http.client import HTTPResponse
 
+import pytest
+
 from tests.durability.harness import Felix
 from tests.durability.processes import wait_for
 from tests.durability.talk import Thread
@@ -64,16 +66,17 @@ def test_a_stop_reaches_a_model_call_that_hangs_within_a_second(
     thread.check_usable()
 
 
+@pytest.mark.parametrize("path", ["/api/chat", "/api/chat/stream"])
 def test_a_run_that_nobody_can_come_back_for_is_stopped_when_its_client_leaves(
-    felix: Felix, fake: FakeProvider
+    felix: Felix, fake: FakeProvider, path: str
 ) -> None:
     marker = Thread(felix).name
     fake.script(Step(match=marker, hang=True))
     body = {"manifest": "waits", "messages": [{"role": "user", "content": f"say {marker}"}]}
 
-    response = stream(felix, body)
+    connection = felix.client.begin("POST", path, body)
     record = asked_about(fake, marker)
-    response.close()
+    connection.close()
 
     assert fake.wait_until(lambda: record.disconnected, timeout=10)
 

@@ -25,7 +25,11 @@ from agents.core.providers.base import (
 )
 from agents.runtime import ToolThreads, Workbench, driver_for
 from agents.services.claiming import Claimed, take_run
+from agents.services.deciding import Word, decide
 from agents.store import Bridge
+from approvals.core.gate import Decision
+from approvals.models import Gate
+from felix_web.tenancy.principal import Principal
 from sessions.core.states import StopReason
 from sessions.models import Run
 from tests.fakes.issued import Issued
@@ -109,11 +113,13 @@ def workbench() -> Iterator[Workbench]:
     """A process's bridge and threads, gone afterwards with their connections."""
     writers = 1 if connection.vendor == "sqlite" else THREADS
     bench = Workbench(Bridge(writers), ToolThreads(THREADS), lambda *_: None)
-    yield bench
-    on_each_thread(bench.bridge._pool, writers, let_go)
-    on_each_thread(bench.threads._pool, THREADS, let_go)
-    bench.bridge.close()
-    bench.threads.close()
+    try:
+        yield bench
+    finally:
+        on_each_thread(bench.bridge._pool, writers, let_go)
+        on_each_thread(bench.threads._pool, THREADS, let_go)
+        bench.bridge.close()
+        bench.threads.close()
 
 
 def let_go() -> None:
@@ -131,6 +137,11 @@ def on_each_thread(pool: ThreadPoolExecutor, size: int, work: Hook) -> None:
 
     for done in [pool.submit(once) for _ in range(size)]:
         done.result(10)
+
+
+def say(principal: Principal, gate: Gate, decision: Decision, **more: Any) -> Gate:
+    """Return the gate after the principal said the word, as a surface would bring it."""
+    return decide(principal=principal, gate_id=gate.pk, word=Word(decision, **more))
 
 
 def claimed(row: Run, owner: str = "w") -> Claimed:

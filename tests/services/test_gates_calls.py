@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from agents.services.deciding import decide
 from agents.services.sweeping import expire_due_gates
 from approvals.core.gate import Decision, GateStatus
 from approvals.deciding import Said, decide_gate
@@ -18,6 +17,7 @@ from felix_web.tenancy.scoping import database_now
 from sessions.core.states import CallStatus, RunStatus
 from sessions.models import Event, Run
 from tests import make, people
+from tests.services import machine_driver
 from tests.services.machine_driver import Script, call, drive, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,7 +39,7 @@ def waiting(row: Run) -> list[str]:
 
 def say(row: Run, call_id: str, word: Decision = APPROVE, note: str = "", **more: Any) -> None:
     gate = Gate.objects.get(run=row, call_id=call_id, status=GateStatus.WAITING)
-    decide(principal=people.bob(), gate_id=gate.pk, decision=word, note=note, **more)
+    machine_driver.say(people.bob(), gate, word, note=note, **more)
 
 
 def events(row: Run, kind: str) -> Sequence[Event]:

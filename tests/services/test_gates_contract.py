@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from agents.services.deciding import decide
 from approvals.core.gate import Decision, GateStatus
 from approvals.errors import EvidenceChanged, StaleGate
 from approvals.models import Gate
@@ -14,7 +13,7 @@ from felix_web.common.errors import NotFound
 from sessions.core.states import RunStatus
 from sessions.models import Event, Run
 from tests import make, people
-from tests.services.machine_driver import Script, drive, write
+from tests.services.machine_driver import Script, drive, say, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
 APPROVE = Decision.APPROVE
@@ -94,7 +93,7 @@ def ran(row: Run) -> int:
 
 
 def approve(row: Run) -> None:
-    decide(principal=people.bob(), gate_id=waiting(row).pk, decision=APPROVE)
+    say(people.bob(), waiting(row), APPROVE)
 
 
 def test_an_approved_call_runs_once_and_writes_what_was_shown(parked: Run, script: Script):
@@ -129,7 +128,7 @@ def test_a_change_under_the_open_card_refuses_the_approval_and_asks_again(
     change(parked)
 
     with pytest.raises(EvidenceChanged) as refused:
-        decide(principal=people.bob(), gate_id=first.pk, decision=APPROVE)
+        say(people.bob(), first, APPROVE)
 
     assert refused.value.fields["gate"]["status"] == "withdrawn"
     assert drive(parked, script).status == RunStatus.WAITING
@@ -149,24 +148,18 @@ def test_what_no_card_can_show_is_still_compared_before_the_call_runs(
 
 
 def test_a_gate_that_became_another_tenants_is_not_found(parked: Run):
-    gate_id = waiting(parked).pk
+    gate = waiting(parked)
     to_another_tenant(parked)
 
     with pytest.raises(NotFound):
-        decide(principal=people.bob(), gate_id=gate_id, decision=APPROVE)
+        say(people.bob(), gate, APPROVE)
 
 
 def test_a_card_that_shows_another_digest_decides_nothing(parked: Run):
     gate = waiting(parked)
 
     with pytest.raises(StaleGate):
-        decide(
-            principal=people.bob(),
-            gate_id=gate.pk,
-            decision=APPROVE,
-            digest="0" * 64,
-            revision=gate.revision,
-        )
+        say(people.bob(), gate, APPROVE, digest="0" * 64, revision=gate.revision)
 
     assert waiting(parked).decisions.count() == 0
 
@@ -175,13 +168,7 @@ def test_a_card_of_an_older_revision_decides_nothing(parked: Run):
     gate = waiting(parked)
 
     with pytest.raises(StaleGate):
-        decide(
-            principal=people.bob(),
-            gate_id=gate.pk,
-            decision=APPROVE,
-            digest=gate.digest,
-            revision=gate.revision + 1,
-        )
+        say(people.bob(), gate, APPROVE, digest=gate.digest, revision=gate.revision + 1)
 
 
 def test_a_published_version_neither_changes_nor_fails_a_parked_run(parked: Run, script: Script):

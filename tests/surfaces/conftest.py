@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from asgiref.sync import sync_to_async
+from django.db import connection
 
 from agents.hub import hub
 from felix_web.common.doorbell import SilentDoorbell, install_doorbell
@@ -63,3 +65,4 @@ async def bell(transactional_db) -> AsyncIterator[Bell]:
     yield made
     install_doorbell(SilentDoorbell())
     let_go()
+    await sync_to_async(lambda: connection.close())()
