@@ -30,9 +30,12 @@ def _send(name: str, run_id: str) -> None:
 
 def _quietly(ring: Callable[[], object], what: str) -> None:
     """A ring that fails costs latency, not the act that rang: sweeps and polls find it."""
+    from kombu.exceptions import OperationalError
+    from redis.exceptions import RedisError
+
     try:
         ring()
-    except Exception as error:
+    except (OperationalError, RedisError, OSError) as error:
         log.warning("doorbell_silent", extra={"what": what, "error": type(error).__name__})
 
 

@@ -16,6 +16,7 @@ from approvals.models import Decision as DecisionRow
 from approvals.models import Gate, Grant
 from approvals.selectors import gate_for, reviewer_of, status_at, terms_of
 from approvals.services import settle_gate, wake_when_settled
+from felix_web.audit.services import audit_row, record
 from felix_web.common.errors import FelixError
 from felix_web.common.faults import reach
 from felix_web.common.ids import new_id
@@ -151,10 +152,24 @@ def _say(gate: Gate, principal: Principal, said: Said) -> None:
     )
 
 
+def _record_vote(gate: Gate, principal: Principal) -> None:
+    record(
+        audit_row(
+            tenant_id=gate.tenant_id,
+            act="gate_approved_in_part",
+            actor=principal.name,
+            run_id=gate.run_id,
+            subject=gate.pk,
+            digest=gate.digest,
+        )
+    )
+
+
 def _settle(gate: Gate, principal: Principal, said: Said) -> None:
     words = [Decision(row.decision) for row in gate.decisions.all().order_by("pk")]
     status = outcome(gate.quorum, words)
     if status is GateStatus.WAITING:
+        _record_vote(gate, principal)
         ring_thread(gate.thread_id)
         return
     if status is GateStatus.ANSWERED and said.edited is not None:

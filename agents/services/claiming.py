@@ -15,7 +15,6 @@ from approvals.selectors import gates_of_run, live_grants
 from approvals.services import expire_gates
 from felix_web.tenancy.auth import present_authority
 from felix_web.tenancy.scoping import system_scope, tenant_scope, tenant_snapshot
-from sessions.bells import ring_thread
 from sessions.core.states import RunMode, RunStatus, StopReason
 from sessions.models import Run
 from sessions.selectors import branch_events, branch_of

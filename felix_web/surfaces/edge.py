@@ -1,4 +1,4 @@
-"""The outermost layer, plain ASGI: a request id on every answer, a bound on every body (spec/wire.md 0.1)."""
+"""The outermost layer, plain ASGI: a request id on every answer, a bound on every body."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def _refuse(send: Send, limit: int) -> None:
 
 
 async def _buffered(receive: Receive, limit: int) -> list[Message] | None:
-    """Return the body's messages, or None where they hold more bytes than the limit, whatever was declared."""
+    """Return the body's messages, or None where they hold more bytes than the limit."""
     messages: list[Message] = []
     total = 0
     while True:
@@ -62,7 +62,7 @@ def _replay(messages: list[Message], receive: Receive) -> Receive:
 
 
 def edge(app: App, *, largest_body_bytes: int) -> App:
-    """Return the app with an `x-request-id` on every answer (the caller's own where it is plain, else a new one).
+    """Return the app with an `x-request-id` on every answer, the caller's own where it is plain.
 
     A body over the limit, declared or streamed, is refused with 413 before anything is parsed.
     """

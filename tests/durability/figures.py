@@ -21,23 +21,29 @@ COLUMNS = (
     "stuck",
     "p50 s",
     "p95 s",
-    f"within {PROMPT_SECONDS:g} s",
+    f"over {PROMPT_SECONDS:g} s",
 )
 
 
 @dataclass
 class Kill:
-    """One kill and what came after it. `seconds`: from the kill to the run's next step."""
+    """One kill and what came of one run.
+
+    `seconds`: from the kill to the run's next event. `late_seconds`: from when its processes were
+    back, which is the kill itself where another worker goes on.
+    """
 
     point: str
     seconds: float = math.nan
+    late_seconds: float = math.nan
     duplicates: int = 0
     losses: int = 0
     is_stuck: bool = True
 
     def measure(self, thread: Thread) -> None:
         """The row says what came of the kill on this thread."""
-        killed_at, events = thread.felix.killed_at, thread.events()
+        felix, events = thread.felix, thread.events()
+        killed_at, back_at = felix.killed_at, max(felix.killed_at, felix.restored_at)
         after = [event["ts"] / 1000 for event in events if event["ts"] / 1000 > killed_at]
         unknown = sum(event.get("status") == "interrupted" for event in events)
         wanted = sum(
@@ -49,7 +55,8 @@ class Kill:
         counted = thread.effects()
         self.duplicates = sum(count - 1 for count in counted.values())
         self.losses = max(0, wanted - unknown - len(counted))
-        self.seconds = min(after, default=math.nan) - killed_at
+        next_at = min(after, default=math.nan)
+        self.seconds, self.late_seconds = next_at - killed_at, next_at - back_at
         self.is_stuck = thread.status() not in ENDED
 
 
@@ -93,7 +100,7 @@ def _row(point: str, kills: list[Kill]) -> str:
         str(sum(kill.is_stuck for kill in kills)),
         f"{percentile(seconds, 0.5):.1f}",
         f"{percentile(seconds, 0.95):.1f}",
-        str(sum(value <= PROMPT_SECONDS for value in seconds)),
+        str(sum(kill.late_seconds > PROMPT_SECONDS for kill in kills)),
     ]
     return "| " + " | ".join(cells) + " |"
 

@@ -143,11 +143,11 @@ class Machine(RuleBasedStateMachine):
         worker = self.workers[pick % len(self.workers)] if self.workers else None
         match act:
             case "step" | "crash" | "give_back" if worker is None:
-                return lambda: self.work(answer, flag=flag)
+                return lambda: self.work(answer, pick, flag=flag)
             case "work" if worker is None and self.waits():
                 return lambda: self.decide(pick, approves=True, edits=False)
             case "work":
-                return lambda: self.work(answer, flag=flag)
+                return lambda: self.work(answer, pick, flag=flag)
             case "step":
                 return lambda: self.step(worker, answer)
             case "crash":
@@ -170,10 +170,10 @@ class Machine(RuleBasedStateMachine):
 
     # What may happen.
 
-    def work(self, answer: Calls, *, flag: bool) -> None:
-        """What a worker does by itself: the newest goes on, else the run is claimed."""
+    def work(self, answer: Calls, pick: int, *, flag: bool) -> None:
+        """What a worker does by itself: the newest goes on a bit, else the run is claimed."""
         if self.workers:
-            for calls in (answer, [], []):
+            for calls in (answer, [], [])[: 1 + pick % 3]:
                 self.step(self.workers[-1], calls)
                 if not self.workers:
                     return

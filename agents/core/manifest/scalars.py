@@ -38,6 +38,8 @@ _UNPRINTABLE = re.compile(
 class BadScalar(ValueError):
     """The word cannot stand in a manifest; the text says why."""
 
+    code = "bad_scalar"
+
 
 def unprintable(text: str) -> int | None:
     """Return the index of the first character that text may not hold, or None.

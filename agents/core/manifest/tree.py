@@ -42,6 +42,8 @@ def place_of_mark(mark: Mark | None) -> Position:
 class Refused(Exception):
     """The text breaks a rule at a place; the reader makes a problem of it."""
 
+    code = "text_refused"
+
     def __init__(self, at: Position, message: str) -> None:
         self.at = at
         self.message = message

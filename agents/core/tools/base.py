@@ -55,6 +55,8 @@ class Outcome:
 class ToolFailed(Exception):
     """A tool cannot do what was asked. The dispatcher makes it `Outcome.failed(code, message)`."""
 
+    code = "tool_failed"
+
     def __init__(self, code: str, message: str) -> None:
         self.code = code
         self.message = message

@@ -20,6 +20,8 @@ class Span(NamedTuple):
 class BadPattern(Exception):
     """The pattern is no regular expression of RE2. The message says why."""
 
+    code = "bad_pattern"
+
 
 class LinearRegex:
     """A compiled pattern.

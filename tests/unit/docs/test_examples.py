@@ -19,7 +19,9 @@ FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def yaml_examples(marker: str) -> list[tuple[str, str]]:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    blocks = [(page.name, block) for page in pages for block in FENCE.findall(page.read_text("utf-8"))]
+    blocks = [
+        (page.name, block) for page in pages for block in FENCE.findall(page.read_text("utf-8"))
+    ]
     return [(name, block) for name, block in blocks if marker in block]
 
 
