@@ -32,6 +32,7 @@ fmt: ## format and fix what a machine can
 
 bench: ## every figure of the README, beside its peer's
 	@.ci/venv dev
+	@[ -x .venv-bench/bin/python ] || (python3 -m venv .venv-bench && .venv-bench/bin/pip install -q langgraph langgraph-checkpoint-sqlite dbos)
 	@.venv/bin/python -m benchmarks
 
 shots: ## screenshots of the panel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from asgiref.sync import sync_to_async
+from asgiref.sync import SyncToAsync, sync_to_async
 from django.db import connection
 
 P = ParamSpec("P")
@@ -33,3 +33,17 @@ async def last_in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwar
                 connection.close()
 
     return await sync_to_async(work_and_release)()
+
+
+def let_thread_go() -> None:
+    """The request's own thread ends; database work after this would start another.
+
+    Django keeps one idle thread for each request until its answer has been sent: for a stream, a
+    thread and its stack for as long as somebody reads.
+    """
+    context = SyncToAsync.thread_sensitive_context.get(None)
+    if context is None:
+        return
+    executor = SyncToAsync.context_to_thread_executor.pop(context, None)
+    if executor is not None:
+        executor.shutdown(wait=False)

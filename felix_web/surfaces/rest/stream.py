@@ -7,6 +7,8 @@ from contextlib import aclosing
 
 from django.http import StreamingHttpResponse
 
+from felix_web.surfaces.database import let_thread_go
+
 STREAM_HEADERS = {
     "cache-control": "no-cache",
     "content-encoding": "identity",
@@ -31,6 +33,7 @@ def sse(
 
 
 async def _closed_at_the_end(generator: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    let_thread_go()
     async with aclosing(generator) as fields:
         async for field in fields:
             yield field
