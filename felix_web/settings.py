@@ -143,6 +143,13 @@ LANGUAGE_CODE = "en"
 
 CELERY_BROKER_URL = REDIS_URL or "felix-embedded://localhost/"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+if REDIS_URL:
+    # Without Redis a ring must fail at once: the send it follows is committed and must not wait.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "max_retries": 0,
+        "socket_connect_timeout": 0.5,
+        "socket_timeout": 5.0,
+    }
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "felix"
 CELERY_TASK_SERIALIZER = "json"

@@ -281,6 +281,7 @@ def finish(claim: Claim, end: Finish, *, final_text: str, active_ms: int) -> Non
             error=error,
             final=final,
             active_ms=active_ms,
+            is_driver=True,
         )
         record(
             audit_row(

@@ -147,9 +147,13 @@ def end_run(
     reason: str = "",
     error: dict[str, str] | None = None,
     final: dict[str, str] | None = None,
+    is_driver: bool = False,
     **changes: Any,
 ) -> bool:
     """The active run is over; returns False, and changes nothing, where it was over before.
+
+    Args:
+        is_driver: The caller is the run's own driver, and need not be told.
 
     Effects: rings the driver of a run that was going.
     """
@@ -163,6 +167,6 @@ def end_run(
         lease_until=None,
         **changes,
     )
-    if ended:
+    if ended and not is_driver:
         ring_stopped(run_id)
     return bool(ended)

@@ -288,6 +288,7 @@ class Machine(RuleBasedStateMachine):
             assert fence >= self.fences[run_id]
             self.fences[run_id] = fence
             assert status != "waiting" or has_waiting_gate, "a wake was lost"
+            assert status not in FINAL or not has_waiting_gate, "a gate outlived its run"
         self._stays_final([(one[0], one[1]) for one in found if one[1] in FINAL])
 
     def _stays_final(self, ended: Sequence[tuple[Any, ...]]) -> None:

@@ -8,12 +8,13 @@ from datetime import timedelta
 import pytest
 
 from agents.core.loop import Finish
-from agents.core.store import CallClosed, LeaseLost, Start
+from agents.core.store import CallClosed, GateSpent, LeaseLost, Start
 from agents.services import driving
 from agents.services.claiming import Claimed, take_run
 from agents.services.stopping import abort_run, rewind
 from agents.services.sweeping import claimable_runs, expire_due_runs, sweep
-from approvals.core.gate import GateStatus
+from approvals.core.gate import Decision, GateStatus
+from approvals.deciding import Said, decide_gate
 from approvals.models import Gate
 from felix_web.audit.models import AuditEvent
 from felix_web.common.doorbell import SilentDoorbell, install_doorbell
@@ -119,6 +120,19 @@ def test_what_a_stale_driver_brings_goes_to_the_audit_as_evidence(row: Run):
         driving.result(stale.claim, [end_of()], ())
 
     assert (told("late_result"), results(row)) == (1, [])
+
+
+def test_an_approval_is_good_for_one_start(row: Run):
+    gate = make.gate(row)
+    decide_gate(principal=people.bob(), gate_id=gate.pk, said=Said(Decision.APPROVE))
+    taken = make.claimed(row)
+    started = NewEvent(EventKind.CALL_STARTED, {"tool": "write_file"}, call_id="call_1")
+    driving.start(taken.claim, Start(started, gate_id=gate.pk))
+
+    with pytest.raises(GateSpent):
+        driving.start(taken.claim, Start(started, gate_id=gate.pk))
+
+    assert Event.objects.filter(run=row, kind="call_started").count() == 1
 
 
 # A stop while a call runs.
