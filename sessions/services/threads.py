@@ -27,8 +27,9 @@ def check_thread_id(suffix: str) -> str:
 
 
 def title_of(text: str) -> str:
-    """Return the first words of a message on one line, as a thread's first title."""
-    line = " ".join(text.split())
+    """Return the first line of a message that says something, as a thread's first title."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    line = " ".join(first.split())
     return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
 
 
