@@ -13,6 +13,8 @@ from typing import Any
 
 COALESCE_SECONDS = 0.05
 KEYFRAME_SECONDS = 2.0
+TEXT_END = "text_end"
+"""A frame for hubs alone, never for a reader: the message is whole, or given up."""
 
 Publish = Callable[[int, dict[str, Any]], None]
 
@@ -67,6 +69,7 @@ class DeltaSink:
         """See TextSink.end."""
         self._cancel_timer()
         self._flush(message_id)
+        self._send({"type": TEXT_END, "message_id": message_id})
 
     def _add(self, kind: str, message_id: str, more: str) -> None:
         if not more:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -20,6 +21,7 @@ CHANNEL = "felix:hub"
 {...}} carries text.
 """
 STOP_CHANNEL = "felix:stop"
+REST_SECONDS = 1.0
 
 
 def _send(name: str, run_id: str) -> None:
@@ -68,12 +70,11 @@ class RedisDoorbell:
 
     def run_stopped(self, run_id: str) -> None:
         """See Doorbell.run_stopped."""
-        _quietly(lambda: redis_client().publish(STOP_CHANNEL, run_id), "stop")
+        _publish(STOP_CHANNEL, run_id, "stop")
 
     def thread_changed(self, thread_id: int) -> None:
         """See Doorbell.thread_changed."""
-        message = json.dumps({"thread": thread_id})
-        _quietly(lambda: redis_client().publish(CHANNEL, message), "thread")
+        _publish(CHANNEL, json.dumps({"thread": thread_id}), "thread")
 
 
 @cache
@@ -94,5 +95,24 @@ def publisher() -> Publish:
 
 
 def _publish_to_redis(thread_id: int, frame: dict[str, Any]) -> None:
-    message = json.dumps({"thread": thread_id, "frame": frame})
-    _quietly(lambda: redis_client().publish(CHANNEL, message), "text")
+    _publish(CHANNEL, json.dumps({"thread": thread_id, "frame": frame}), "text")
+
+
+_silent_until = [0.0]
+
+
+def _publish(channel: str, message: str, what: str) -> None:
+    """The message is on its way, or Redis failed within the last second and was not asked again.
+
+    A driver's loop publishes: were each message to wait for a Redis that does not answer, all runs
+    of the process would stand still.
+    """
+
+    def send() -> None:
+        if time.monotonic() < _silent_until[0]:
+            return
+        _silent_until[0] = time.monotonic() + REST_SECONDS
+        redis_client().publish(channel, message)
+        _silent_until[0] = 0.0
+
+    _quietly(send, what)

@@ -29,6 +29,7 @@ from agents.services import driving
 from agents.services.claiming import Claimed, take_run
 from agents.store import Bridge, StoreUnavailable
 from felix_web.common.errors import FelixError
+from felix_web.common.lasting import let_go, watch
 from felix_web.tenancy.scoping import tenant_scope
 from sessions.core.states import RunStatus, StopReason
 from sessions.services.runs import free_lease
@@ -41,10 +42,16 @@ SHUTDOWN_SECONDS = 10.0
 
 @dataclass(slots=True)
 class _Driven:
-    """A run under way: its task, and its driver once it is built."""
+    """A run under way: its task, whether it is claimed by now, and its driver once it is built."""
 
     task: asyncio.Task[None]
+    is_claimed: bool = False
     driver: Driver | None = None
+
+    @property
+    def may_be_asking(self) -> bool:
+        """True where the driver, as it broke off, may have had a request at the model."""
+        return self.driver is not None and not self.driver.view.open_calls
 
 
 class Engine:
@@ -68,14 +75,19 @@ class Engine:
         self._leases = LeaseKeeper(
             owner=self.owner,
             lease_seconds=settings.LEASE_SECONDS,
-            driven=lambda: list(self._driven),
+            driven=self._claimed_runs,
             lost=self.stop,
         )
 
     def start(self) -> None:
         """The loop and the lease keeper run."""
         self._thread.start()
+        watch(self._thread)
         self._leases.start()
+
+    def _claimed_runs(self) -> list[str]:
+        # On the lease keeper's thread: the copy is made in one step, before anything is looked at.
+        return [run_id for run_id, driven in list(self._driven.items()) if driven.is_claimed]
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -109,25 +121,32 @@ class Engine:
 
     def _cancel(self, run_id: str) -> None:
         driven = self._driven.get(run_id)
-        if driven is not None:
+        if driven is not None and driven.is_claimed:
             driven.task.cancel()
 
     async def _drive(self, run_id: str) -> None:
         task = asyncio.current_task()
         assert task is not None
+        if not self._is_free_for(run_id):
+            return
+        # Reserved before anything is waited for: a second ring for the run ends above.
+        driven = self._driven[run_id] = _Driven(task)
         self._tasks.add(task)
         try:
             claimed = await self._claim(run_id)
             if claimed is not None and self._is_closing:
                 await self._free(claimed, 0.0)
             elif claimed is not None:
-                await self._drive_claimed(claimed, task)
+                driven.is_claimed = True
+                await self._drive_claimed(claimed, driven)
         finally:
+            del self._driven[run_id]
             self._tasks.discard(task)
 
+    def _is_free_for(self, run_id: str) -> bool:
+        return not self._is_closing and run_id not in self._driven
+
     async def _claim(self, run_id: str) -> Claimed | None:
-        if self._is_closing or run_id in self._driven:
-            return None
         take = partial(
             take_run, run_id=run_id, owner=self.owner, lease_seconds=settings.LEASE_SECONDS
         )
@@ -136,9 +155,8 @@ class Engine:
         except StoreUnavailable:
             return None
 
-    async def _drive_claimed(self, claimed: Claimed, task: asyncio.Task[None]) -> None:
+    async def _drive_claimed(self, claimed: Claimed, driven: _Driven) -> None:
         run_id = claimed.claim.run_id
-        driven = self._driven[run_id] = _Driven(task)
         try:
             driven.driver = await driver_for(claimed, self._bench)
             driven.driver.is_closing = self._is_closing
@@ -152,14 +170,12 @@ class Engine:
         except asyncio.CancelledError:
             log.info("driver_cancelled", extra={"run_id": run_id})
             if self._is_closing:
-                await self._free(claimed, 0.0)
+                await self._free(claimed, 0.0, is_usage_lost=driven.may_be_asking)
         except FelixError as error:
             await self._fail(claimed, error)
         except Exception as error:
             log.exception("driver_failed", extra={"run_id": run_id, "error": type(error).__name__})
-            await self._free(claimed, RETRY_SECONDS)
-        finally:
-            del self._driven[run_id]
+            await self._free(claimed, RETRY_SECONDS, is_usage_lost=driven.may_be_asking)
 
     async def _fail(self, claimed: Claimed, error: FelixError) -> None:
         """The run has failed: its manifest or its model cannot be used here."""
@@ -173,9 +189,12 @@ class Engine:
         except (LeaseLost, StoreUnavailable):
             log.warning("run_left_to_sweep", extra={"run_id": claimed.claim.run_id})
 
-    async def _free(self, claimed: Claimed, delay_seconds: float) -> None:
+    async def _free(
+        self, claimed: Claimed, delay_seconds: float, *, is_usage_lost: bool = False
+    ) -> None:
+        free = partial(_free_claim, claimed, delay_seconds, is_usage_lost)
         try:
-            await self._bench.bridge.run(partial(_free_claim, claimed, delay_seconds))
+            await self._bench.bridge.run(free)
         except StoreUnavailable:
             log.warning("run_left_to_sweep", extra={"run_id": claimed.claim.run_id})
 
@@ -191,6 +210,7 @@ class Engine:
         closing = asyncio.run_coroutine_threadsafe(self._wind_down(), self._loop)
         closing.result(timeout=SHUTDOWN_SECONDS + 10)
         self._leases.close()
+        let_go(self._thread)
         self._bench.threads.close()
         self._bench.bridge.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -212,10 +232,15 @@ class Engine:
             await asyncio.wait(slow, timeout=5)
 
 
-def _free_claim(claimed: Claimed, delay_seconds: float) -> None:
+def _free_claim(claimed: Claimed, delay_seconds: float, is_usage_lost: bool) -> None:
     claim = claimed.claim
     with tenant_scope(claim.tenant_id):
-        free_lease(run_id=claim.run_id, fence=claim.fence, delay_seconds=delay_seconds)
+        free_lease(
+            run_id=claim.run_id,
+            fence=claim.fence,
+            delay_seconds=delay_seconds,
+            is_usage_lost=is_usage_lost,
+        )
 
 
 def _warm() -> None:

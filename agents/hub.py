@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from agents.deltas import TEXT_END
 from agents.live.items import Item
 from agents.live.subscription import Subscription
 from agents.live.texts import Texts
@@ -51,9 +52,12 @@ class Hub:
             _call(topic, topic.ring)
 
     def carry(self, thread_id: int, frame: dict[str, Any]) -> None:
-        """Text that is being written is kept, and on its way to readers. As `ring`: any thread, at
-        once, never raises.
+        """Text that is being written is kept, and on its way to readers, until its message ends.
+        As `ring`: any thread, at once, never raises.
         """
+        if frame["type"] == TEXT_END:
+            self._texts.forget(thread_id, frame["run_id"], frame["message_id"])
+            return
 
         def hand_on(item: Item) -> None:
             topic = self._topic(thread_id)

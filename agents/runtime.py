@@ -19,6 +19,7 @@ from agents.core.controls.base import Policy
 from agents.core.driver import Driver
 from agents.core.ports import Ports
 from agents.core.prompt import Prompt
+from agents.core.providers.profiles import ModelProfile
 from agents.core.store import Loaded
 from agents.core.tools.base import Tool, ToolContext
 from agents.core.tools.paths import WorkspaceScope
@@ -127,23 +128,30 @@ async def driver_for(claimed: Claimed, bench: Workbench) -> Driver:
         StoreUnavailable: the database could not be read.
     """
     agent = await bench.bridge.run(partial(_agent_of, claimed))
-    store = ClaimedStore(bridge=bench.bridge, claimed=claimed, limits=agent.limits)
+    profile = deployment_models().model(claimed.run.model)
+    limits = agent.limits.within(profile.max_turns)
+    store = ClaimedStore(
+        bridge=bench.bridge,
+        claimed=claimed,
+        limits=limits,
+        shares_files=agent.workspace_scope != WorkspaceScope.THREAD,
+    )
     loaded = await store.load()
-    driver = _driver(agent, claimed, loaded, store, bench)
+    driver = _driver(agent, profile, loaded, store, bench)
     store.active_ms = driver.active_ms
     store.final_text = lambda: driver.view.final_text
+    store.is_usage_lost = lambda: driver.view.is_usage_lost
     return driver
 
 
 def _driver(
     agent: CompiledAgent,
-    claimed: Claimed,
+    profile: ModelProfile,
     loaded: Loaded,
     store: ClaimedStore,
     bench: Workbench,
 ) -> Driver:
     tools = agent_tools(agent)
-    profile = deployment_models().model(claimed.run.model)
     provider = provider_for(profile)
     specs = tuple(tool.spec for tool in tools.values())
     facts = loaded.facts

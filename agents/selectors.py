@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, Q
+from django.db.models import F, OuterRef, Q, Subquery
 
 from agents.core.manifest.bundled import bundled_names
 from agents.models import Manifest
@@ -17,10 +17,13 @@ from sessions.models.run import ACTIVE
 
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
-    """A thread of a list. `status` is that of its run that has not ended, or None."""
+    """A thread of a list. `status` is that of its run that has not ended, or None; `is_scripted`
+    where its newest run is the demo model's.
+    """
 
     thread: Thread
     status: RunStatus | None
+    is_scripted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,19 @@ def threads_page(
                 thread_id__in=[row.pk for row in page], parent_run=None, status__in=ACTIVE
             ).values_list("thread_id", "status")
         )
-    return [ThreadRow(row, RunStatus(going[row.pk]) if row.pk in going else None) for row in page]
+        scripted = _scripted_among(page)
+    return [
+        ThreadRow(row, RunStatus(going[row.pk]) if row.pk in going else None, row.pk in scripted)
+        for row in page
+    ]
+
+
+def _scripted_among(threads: list[Thread]) -> set[int]:
+    newest = Run.objects.filter(thread=OuterRef("pk")).order_by("-created_at")
+    marked = Thread.objects.filter(pk__in=[thread.pk for thread in threads]).annotate(
+        scripted=Subquery(newest.values("is_scripted")[:1])
+    )
+    return set(marked.filter(scripted=True).values_list("pk", flat=True))
 
 
 def manifest_rows(*, tenant_id: int) -> list[ManifestRow]:

@@ -232,9 +232,10 @@ def snapshot(*, thread: Thread, principal: Principal) -> Frame:
 
 
 async def wait_for_end(*, run_id: str, principal: Principal, timeout_seconds: float) -> bool:
-    """Return True once the run has ended, False when the time is over or the credential is gone.
+    """Return True once the run has ended, False when the time is over before.
 
     Raises:
+        Unauthenticated: the credential is gone.
         NotFound: the tenant has no such run.
         StoreUnavailable: the database cannot be read.
     """

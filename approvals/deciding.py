@@ -6,20 +6,19 @@ One transaction that says whose word counts, and wakes the run (decisions 3.4, *
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from approvals import errors
 from approvals.core.gate import Contract, Decision, GateStatus
 from approvals.core.reviewing import outcome, why_not
+from approvals.grants import mint_grant
 from approvals.models import Decision as DecisionRow
-from approvals.models import Gate, Grant
-from approvals.selectors import gate_for, reviewer_of, status_at, terms_of
+from approvals.models import Gate
+from approvals.selectors import gate_for, reviewer_of, standing_decisions, status_at, terms_of
 from approvals.services import settle_gate, wake_when_settled
 from felix_web.audit.services import audit_row, record
 from felix_web.common.errors import FelixError
 from felix_web.common.faults import reach
-from felix_web.common.ids import new_id
 from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import database_now, tenant_scope
 from sessions.bells import ring_thread
@@ -77,9 +76,9 @@ def decide_gate(*, principal: Principal, gate_id: str, said: Said) -> Gate:
         gate = gate_for(tenant_id=principal.tenant_id, gate_id=gate_id)
         if not counts(gate, principal, said):
             return gate
-        _say(gate, principal, said)
+        is_new = _say(gate, principal, said)
         reach("deciding")
-        _settle(gate, principal, said)
+        _settle(gate, principal, said, is_new=is_new)
         return gate_for(tenant_id=principal.tenant_id, gate_id=gate_id)
 
 
@@ -130,12 +129,14 @@ def _check_shown(gate: Gate, said: Said) -> None:
         raise errors.StaleGate()
 
 
-def _say(gate: Gate, principal: Principal, said: Said) -> None:
-    """The member's word stands; a second, different one is refused."""
+def _say(gate: Gate, principal: Principal, said: Said) -> bool:
+    """The member's word stands, and a second, different one is refused; returns whether it is
+    new.
+    """
     before = gate.decisions.filter(identity=principal.identity).first()
     if before is not None:
         if before.decision == said.decision.value:
-            return
+            return False
         raise errors.AlreadyDecided("You decided this gate before.")
     DecisionRow.objects.create(
         tenant_id=gate.tenant_id,
@@ -150,6 +151,7 @@ def _say(gate: Gate, principal: Principal, said: Said) -> None:
         edited_args=said.edited.args if said.edited else None,
         digest=said.edited.contract.digest if said.edited else gate.digest,
     )
+    return True
 
 
 def _record_vote(gate: Gate, principal: Principal) -> None:
@@ -165,12 +167,14 @@ def _record_vote(gate: Gate, principal: Principal) -> None:
     )
 
 
-def _settle(gate: Gate, principal: Principal, said: Said) -> None:
-    words = [Decision(row.decision) for row in gate.decisions.all().order_by("pk")]
+def _settle(gate: Gate, principal: Principal, said: Said, *, is_new: bool) -> None:
+    gate = gate_for(tenant_id=gate.tenant_id, gate_id=gate.pk)  # with the word just said
+    words = [Decision(row.decision) for row in standing_decisions(gate)]
     status = outcome(gate.quorum, words)
     if status is GateStatus.WAITING:
-        _record_vote(gate, principal)
-        ring_thread(gate.thread_id)
+        if is_new:
+            _record_vote(gate, principal)
+            ring_thread(gate.thread_id)
         return
     if status is GateStatus.ANSWERED and said.edited is not None:
         _bind_edit(gate, said.edited)
@@ -180,7 +184,7 @@ def _settle(gate: Gate, principal: Principal, said: Said) -> None:
     ):
         raise errors.GateExpired()
     if status is GateStatus.ANSWERED and not gate.one_shot:
-        _mint_grant(gate, principal)
+        mint_grant(gate=gate, by=principal.name)
     wake_when_settled(run_id=gate.run_id)
 
 
@@ -194,21 +198,4 @@ def _bind_edit(gate: Gate, edited: Edited) -> None:
         preimage=gate.preimage,
         digest=gate.digest,
         evidence=edited.evidence,
-    )
-
-
-def _mint_grant(gate: Gate, principal: Principal) -> None:
-    lifetime = max(gate.expires_at - gate.created_at, timedelta(seconds=1))
-    Grant.objects.create(
-        id=new_id("grant"),
-        tenant_id=gate.tenant_id,
-        gate=gate,
-        manifest=gate.manifest,
-        manifest_version=gate.manifest_version,
-        tool=gate.tool,
-        args_digest=gate.args_digest,
-        tool_digest=gate.tool_digest,
-        principal=gate.principal,
-        granted_by=principal.name,
-        expires_at=database_now() + lifetime,
     )

@@ -66,7 +66,7 @@ class NoSelfApproval(Forbidden):
 
 
 class NeedsAMember(Forbidden):
-    """This gate counts members, and a key without an owner is none."""
+    """A member must decide this gate, and a key without an owner is none."""
 
     code: ClassVar[str] = "needs_a_member"
     title = "Needs a member"

@@ -16,14 +16,16 @@ class Gate(TenantOwned):
 
     The contract's parts stand as columns, their common digest in `digest`.
 
-    `revision` rises with evidence, arguments, deadline and status; a card sends it back. `spent_at`
-    is the moment the one execution it allowed began.
+    `ordinal` counts the gates of a run: the one with the highest is a call's newest, whatever a
+    clock says. `revision` rises with evidence, arguments, deadline and status; a card sends it
+    back. `spent_at` is the moment the one execution it allowed began.
     """
 
     id = models.CharField(primary_key=True, max_length=32)
     kind = models.CharField(max_length=12, choices=[(kind.value, kind.value) for kind in GateKind])
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="gates", db_index=False)
     thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="gates")
+    ordinal = models.IntegerField()
     call_id = models.CharField(max_length=256)
     tool = models.CharField(max_length=128)
     args = models.JSONField()
@@ -57,6 +59,7 @@ class Gate(TenantOwned):
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(fields=["run", "ordinal"], name="gate_ordinal_once_per_run"),
             models.UniqueConstraint(
                 fields=["run", "call_id"],
                 condition=Q(status=GateStatus.WAITING.value),
@@ -71,7 +74,6 @@ class Gate(TenantOwned):
             ),
         ]
         indexes = [
-            models.Index(fields=["run"], name="gates_of_run"),
             models.Index(fields=["tenant", "-created_at", "-id"], name="gates_newest_first"),
             models.Index(
                 fields=["expires_at"],
@@ -109,15 +111,23 @@ class Decision(TenantOwned):
 
 
 class Grant(TenantOwned):
-    """A standing permission for identical calls, minted where a rule is not `one_shot`."""
+    """A standing permission for identical calls, minted where a rule is not `one_shot`.
+
+    It is bound to what its gate was, but for run and call: under the same rule of the same version,
+    and only while `preimage` is what the call would change. `thread` is where it was given; where
+    threads have workspaces of their own it holds there alone.
+    """
 
     id = models.CharField(primary_key=True, max_length=32)
     gate = models.ForeignKey(Gate, on_delete=models.PROTECT, related_name="+")
+    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="+")
+    rule_id = models.CharField(max_length=128)
     manifest = models.CharField(max_length=128)
     manifest_version = models.IntegerField()
     tool = models.CharField(max_length=128)
     args_digest = models.CharField(max_length=64)
     tool_digest = models.CharField(max_length=64)
+    preimage = models.CharField(max_length=80, blank=True)
     principal = models.CharField(max_length=40, blank=True)
     granted_by = models.CharField(max_length=200)
     created_at = models.DateTimeField(db_default=Now())
@@ -125,7 +135,13 @@ class Grant(TenantOwned):
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["tenant", "tool", "args_digest"], name="grants_for_call")]
+        indexes = [
+            models.Index(
+                fields=["tenant", "manifest", "manifest_version", "expires_at"],
+                name="grants_for_run",
+            ),
+            models.Index(fields=["tenant", "-created_at", "-id"], name="grants_newest_first"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.id} {self.tool}"

@@ -5,17 +5,19 @@ Whether one waits is judged by the database's clock at every read (decisions 3.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
+from django.db.models.fields.json import KT
 
 from approvals.core.gate import Contract, GateKind, GateStatus, GateView
 from approvals.core.reviewing import Reviewer, Terms, why_not
-from approvals.models import Gate, Grant
+from approvals.models import Decision, Gate
 from felix_web.common.clock import epoch_ms, optional_ms
 from felix_web.common.errors import NotFound
+from felix_web.tenancy.auth import present_authority
 from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import database_now
 from sessions.models import ThreadKind
@@ -62,23 +64,9 @@ def gate_view(gate: Gate, now: datetime) -> GateView:
 
 def gates_of_run(*, run_id: str) -> list[GateView]:
     """Return the run's gates, oldest first."""
-    rows = list(Gate.objects.filter(run_id=run_id).order_by("created_at", "pk"))
+    rows = list(Gate.objects.filter(run_id=run_id).order_by("ordinal"))
     now = database_now() if rows else None
     return [gate_view(gate, now) for gate in rows if now is not None]
-
-
-def live_grants(*, tenant_id: int, manifest: str, version: int) -> list[Grant]:
-    """Return the standing permissions of a manifest's version, newest first."""
-    return list(
-        Grant.objects.for_tenant(tenant_id)
-        .filter(
-            manifest=manifest,
-            manifest_version=version,
-            revoked_at=None,
-            expires_at__gt=database_now(),
-        )
-        .order_by("-created_at", "-pk")
-    )
 
 
 def reviewer_of(principal: Principal) -> Reviewer:
@@ -97,6 +85,25 @@ def terms_of(gate: Gate) -> Terms:
         starter=starter,
         owner=gate.thread.owner_identity,
     )
+
+
+def standing_decisions(gate: Gate) -> list[Decision]:
+    """Return the decisions that count now, oldest first: a word of one who has left, or may not
+    decide the gate any more, does not. The gate's run and thread must be loaded.
+    """
+    rows = sorted(gate.decisions.all(), key=lambda row: row.pk)
+    return [row for row in rows if _stands(row, terms_of(gate))]
+
+
+def _stands(row: Decision, terms: Terms) -> bool:
+    who = present_authority(
+        member_id=row.member_id,
+        key_id=row.key_id if row.member_id is None else None,
+        scopes=frozenset({"*"}),
+    )
+    if who is None or not who.has("approvals:write"):
+        return False
+    return not why_not(terms, reviewer_of(who))
 
 
 def _with_rows(rows: QuerySet[Gate]) -> QuerySet[Gate]:
@@ -122,6 +129,7 @@ def gates_page(
     thread: str | None = None,
     limit: int = 50,
     before: tuple[datetime, str] | None = None,
+    with_evidence: bool = True,
 ) -> list[Gate]:
     """Return the tenant's gates, newest first, ties by id.
 
@@ -130,8 +138,11 @@ def gates_page(
     Args:
         thread: The thread's id; None means all threads.
         before: (created_at, id) of the last row of the page before.
+        with_evidence: See `waiting_gates`.
     """
     rows = _with_rows(Gate.objects.for_tenant(tenant_id)).order_by("-created_at", "-pk")
+    if not with_evidence:
+        rows = _light(rows)
     if thread is not None:
         rows = rows.filter(thread__suffix=thread, thread__kind=ThreadKind.CHAT)
     if status is not None:
@@ -159,27 +170,41 @@ def waiting_gates(*, tenant_id: int, with_evidence: bool = True) -> list[Gate]:
     """Return the tenant's waiting gates, nearest deadline first, at most `MOST_WAITING`.
 
     Args:
-        with_evidence: False leaves evidence and arguments in the database, for lists and counts.
+        with_evidence: False leaves evidence, but for its target, and arguments in the database, for
+            lists and counts.
     """
     rows = _by_status(Gate.objects.for_tenant(tenant_id), GateStatus.WAITING)
     if not with_evidence:
-        rows = rows.defer(*HEAVY)
+        rows = _light(rows)
     return list(_with_rows(rows).order_by("expires_at", "pk")[:MOST_WAITING])
 
 
 def gates_of_threads(*, thread_ids: Iterable[int]) -> list[Gate]:
-    """Return the waiting gates of these threads, nearest deadline first."""
+    """Return the waiting gates of these threads without evidence, nearest deadline first."""
     rows = _by_status(Gate.objects.filter(thread_id__in=list(thread_ids)), GateStatus.WAITING)
-    return list(_with_rows(rows).order_by("expires_at", "pk"))
+    return list(_with_rows(_light(rows)).order_by("expires_at", "pk"))
 
 
-def frame_gates(*, run_id: str) -> list[Gate]:
-    """Return all gates of a run with what their frames need, oldest first."""
-    return list(_with_rows(Gate.objects.filter(run_id=run_id)).order_by("created_at", "pk"))
+def newest_gate_id(*, run_id: str, call_id: str) -> str:
+    """Return the newest gate of a call: where it was asked again, the one that counts."""
+    rows = Gate.objects.filter(run_id=run_id, call_id=call_id).order_by("-ordinal")
+    return str(rows.values_list("pk", flat=True).first() or "")
+
+
+def frame_gates(*, run_id: str, with_evidence: bool = True) -> list[Gate]:
+    """Return all gates of a run with what their frames need, oldest first.
+
+    Args:
+        with_evidence: See `waiting_gates`.
+    """
+    rows: QuerySet[Gate] = Gate.objects.filter(run_id=run_id)
+    if not with_evidence:
+        rows = _light(rows)
+    return list(_with_rows(rows).order_by("ordinal"))
 
 
 REASONS = {
-    "needs_a_member": "This gate counts members; this key has no owner.",
+    "needs_a_member": "A member must decide this; this key has no owner.",
     "no_self_approval": "You started this run, and the rule wants another reviewer to decide.",
     "not_a_reviewer": "The rule names other reviewers.",
 }
@@ -188,10 +213,32 @@ REASONS = {
 HEAVY = ("args", "edited_args", "evidence")
 
 
+def _light(rows: QuerySet[Gate]) -> QuerySet[Gate]:
+    """Return the gates without what can be large of them, but with what each is about."""
+    return rows.defer(*HEAVY).annotate(about=KT("evidence__target"))
+
+
+def heavy_parts(gate_ids: Iterable[str], names: Sequence[str] = HEAVY) -> dict[str, dict[str, Any]]:
+    """Return, by gate, what was left in the database of gates that were read without it."""
+    rows = Gate.objects.filter(pk__in=list(gate_ids)).values("pk", *names)
+    return {row.pop("pk"): row for row in rows}
+
+
 def _heavy(gate: Gate) -> dict[str, Any]:
     """Return what can be large of a gate; nothing of one that was read without it."""
     deferred = gate.get_deferred_fields()
-    return {name: {} if name in deferred else getattr(gate, name) for name in HEAVY}
+    left_out = {"args": {}, "edited_args": None, "evidence": {"target": _about(gate)}}
+    return {name: left_out[name] if name in deferred else getattr(gate, name) for name in HEAVY}
+
+
+def _about(gate: Gate) -> str:
+    return getattr(gate, "about", None) or ""
+
+
+def _counted(gate: Gate) -> Iterable[Decision]:
+    """Return what counts while a quorum is gathered; afterwards, what was said."""
+    is_open = gate.status == GateStatus.WAITING and gate.quorum > 1
+    return standing_decisions(gate) if is_open else gate.decisions.all()
 
 
 def gate_json(gate: Gate, *, now: datetime, principal: Principal | None = None) -> dict[str, Any]:
@@ -225,7 +272,7 @@ def gate_json(gate: Gate, *, now: datetime, principal: Principal | None = None) 
         "reviewers": gate.reviewers,
         "approvals": [
             {"by": row.name, "at": epoch_ms(row.created_at)}
-            for row in gate.decisions.all()
+            for row in _counted(gate)
             if row.decision == "approve"
         ],
     }

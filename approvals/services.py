@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from django.db.models import Exists, Max, OuterRef
+
 from approvals.core.gate import GateDraft, GateStatus
-from approvals.models import Gate, Grant
+from approvals.models import Gate
 from felix_web.audit.models import AuditEvent
 from felix_web.audit.services import audit_row, record
 from felix_web.tenancy.scoping import database_now
 from sessions.bells import ring_thread
-from sessions.models import Run
+from sessions.core.events import EventKind
+from sessions.models import Event, Run
 from sessions.services.runs import wake_run
 
 BY_TIME = "felix"
@@ -32,9 +35,10 @@ def open_gates(*, run: Run, drafts: Sequence[GateDraft], ids: Sequence[str]) -> 
             run_id=run.pk, call_id__in=calls, status=GateStatus.WAITING
         ).values_list("call_id", flat=True)
     )
+    known = Gate.objects.filter(run_id=run.pk).aggregate(last=Max("ordinal"))["last"] or 0
     fresh = [
-        _row(run, draft, gate_id, now + timedelta(microseconds=place))
-        for place, (draft, gate_id) in enumerate(zip(drafts, ids, strict=True))
+        _row(run, draft, gate_id, known + place, now + timedelta(microseconds=place))
+        for place, (draft, gate_id) in enumerate(zip(drafts, ids, strict=True), 1)
         if draft.contract.call_id not in waiting
     ]
     Gate.objects.bulk_create(fresh)
@@ -42,7 +46,7 @@ def open_gates(*, run: Run, drafts: Sequence[GateDraft], ids: Sequence[str]) -> 
     ring_thread(run.thread_id)
 
 
-def _row(run: Run, draft: GateDraft, gate_id: str, now: datetime) -> Gate:
+def _row(run: Run, draft: GateDraft, gate_id: str, ordinal: int, now: datetime) -> Gate:
     contract = draft.contract
     return Gate(
         id=gate_id,
@@ -50,6 +54,7 @@ def _row(run: Run, draft: GateDraft, gate_id: str, now: datetime) -> Gate:
         kind=draft.kind.value,
         run_id=run.pk,
         thread_id=run.thread_id,
+        ordinal=ordinal,
         call_id=contract.call_id,
         tool=contract.tool,
         args=draft.args,
@@ -148,12 +153,36 @@ def has_waiting_gate(*, run_id: str) -> bool:
     ).exists()
 
 
-def wake_when_settled(*, run_id: str) -> bool:
-    """A waiting run that waits for nothing any more is queued; returns whether it was.
+def asks_again(*, run_id: str) -> bool:
+    """Return whether an open call's newest gate was withdrawn: its driver has to ask anew, whatever
+    else waits.
+    """
+    same_call = Gate.objects.filter(run_id=OuterRef("run_id"), call_id=OuterRef("call_id"))
+    newer = same_call.filter(ordinal__gt=OuterRef("ordinal"))
+    ended = Event.objects.filter(
+        thread_id=OuterRef("thread_id"),
+        branch=OuterRef("run__branch"),
+        call_id=OuterRef("call_id"),
+        kind=EventKind.TOOL_RESULT.value,
+    )
+    withdrawn = Gate.objects.filter(run_id=run_id, status=GateStatus.WITHDRAWN)
+    return withdrawn.exclude(Exists(newer)).exclude(Exists(ended)).exists()
+
+
+def may_park(*, run_id: str) -> bool:
+    """Return whether the run waits for somebody, and its driver has nothing to ask.
 
     Locks: the run's row, held by the caller, so that a park and a decision cannot miss each other.
     """
-    return not has_waiting_gate(run_id=run_id) and wake_run(run_id=run_id)
+    return has_waiting_gate(run_id=run_id) and not asks_again(run_id=run_id)
+
+
+def wake_when_settled(*, run_id: str) -> bool:
+    """A waiting run that may not stay parked is queued; returns whether it was.
+
+    Locks: the run's row, held by the caller, so that a park and a decision cannot miss each other.
+    """
+    return not may_park(run_id=run_id) and wake_run(run_id=run_id)
 
 
 def spend_gate(*, gate_id: str) -> bool:
@@ -163,10 +192,3 @@ def spend_gate(*, gate_id: str) -> bool:
     """
     rows = Gate.objects.filter(pk=gate_id, status=GateStatus.ANSWERED, spent_at=None)
     return bool(rows.update(spent_at=database_now()))
-
-
-def holds_grant(*, grant_id: str) -> bool:
-    """Return whether the standing permission is live, by the database's clock."""
-    return Grant.objects.filter(
-        pk=grant_id, revoked_at=None, expires_at__gt=database_now()
-    ).exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from felix_web import env
-from felix_web.deployment import deployment_secret
+from felix_web.deployment import secret_key
 from felix_web.logs import logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -23,7 +23,7 @@ WORKER_SLOTS = env.integer("FELIX_WORKER_SLOTS")
 DEPLOYMENT_SCOPE_TENANTS = env.names("FELIX_DEPLOYMENT_SCOPE_TENANTS")
 
 DEBUG = False
-SECRET_KEY = env.text("FELIX_SECRET_KEY") or deployment_secret(DATA_DIR)
+SECRET_KEY = secret_key(env.text("FELIX_SECRET_KEY"), DATA_DIR)
 ALLOWED_HOSTS = [*env.names("FELIX_ALLOWED_HOSTS"), "127.0.0.1", "localhost", "[::1]"]
 
 INSTALLED_APPS = [
@@ -43,6 +43,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "felix_web.surfaces.hosts.known_host",
     "django.middleware.security.SecurityMiddleware",
     "felix_web.surfaces.static_files.static_files",
     "csp.middleware.CSPMiddleware",

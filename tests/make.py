@@ -15,7 +15,8 @@ from agents.services.claiming import Claimed, load_run, take_run
 from agents.services.manifests import compiled_version, put_manifest, version_of
 from agents.services.sending import Message, send
 from approvals.core.gate import GateDraft
-from approvals.models import Gate
+from approvals.grants import mint_grant
+from approvals.models import Gate, Grant
 from felix_web.common.digests import digest
 from felix_web.common.ids import new_id
 from felix_web.tenancy.principal import Principal
@@ -123,6 +124,19 @@ def gate(
     driving.ask(taken.claim, _drafts(taken))
     driving.park(taken.claim, active_ms=5)
     return Gate.objects.select_related("run", "thread").get(run_id=row.pk, call_id=call_id)
+
+
+def asked_again(gate: Gate) -> Gate:
+    """Return the waiting gate of the same call, after the world changed under the one before."""
+    taken = claimed(gate.run)
+    driving.ask(taken.claim, _drafts(taken))
+    driving.park(taken.claim, active_ms=5)
+    return Gate.objects.filter(run_id=gate.run_id, call_id=gate.call_id).latest("ordinal")
+
+
+def grant(gate: Gate, by: str = "bob") -> Grant:
+    """Return the standing permission that the gate's approval mints under a rule of many calls."""
+    return mint_grant(gate=gate, by=by)
 
 
 def _drafts(taken: Claimed) -> list[GateDraft]:

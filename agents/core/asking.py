@@ -5,8 +5,9 @@ Streamed to readers while it comes, an event for the log when it is whole.
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agents.core.ports import Clock, TextSink
@@ -26,6 +27,7 @@ from agents.core.providers.base import (
 from agents.core.providers.profiles import ModelProfile, Price
 from agents.core.providers.retry import Retrying, stream_with_retries
 from agents.core.store import Metered
+from agents.core.view import RunView
 from felix_web.common.faults import reach
 from felix_web.common.ids import new_id
 from felix_web.common.money import cost_micros
@@ -67,15 +69,17 @@ def price_of(usage: Usage, price: Price | None) -> int | None:
 async def ask(
     model: Model,
     prompt: Prompt,
+    view: RunView,
     *,
-    message_id: str,
     known_call_ids: set[str],
     deadline_seconds: float,
-    cache_key: str,
     sink: TextSink,
     clock: Clock,
 ) -> Answer:
     """Return the model's next answer.
+
+    Where tokens may have been used that no answer reports, because an attempt failed or was cut
+    off, the view says so, and the answer's usage is uncertain.
 
     Args:
         known_call_ids: Ids of the branch's calls so far; an id that repeats is minted anew.
@@ -85,29 +89,37 @@ async def ask(
         ProviderError: every attempt failed, or one failed after text was shown.
     """
     began = clock.monotonic()
-    request = ModelRequest(
-        messages=prompt.messages(),
-        tools=model.tools,
-        temperature=model.temperature,
-        max_tokens=model.max_tokens,
-        deadline_seconds=deadline_seconds,
-        cache_key=cache_key,
-    )
+    message_id = f"msg_{view.facts.run_id[4:]}_{view.answers}"
+    request = _request(model, prompt, view, deadline_seconds)
     sink.begin(message_id)
     try:
-        completed = await _stream(model, request, message_id, sink)
+        completed = await _stream(model, request, message_id, view, sink)
+    except (ProviderError, asyncio.CancelledError) as error:
+        view.is_usage_lost |= not isinstance(error, ProviderError) or error.is_usage_lost
+        raise
     finally:
         sink.end(message_id)
     took_ms = int((clock.monotonic() - began) * 1000)
     turn = _with_own_ids(completed.turn, known_call_ids)
     return Answer(
         event=_event(turn, completed.stop_reason, message_id, model.profile.name),
-        metered=_metered(model, completed.usage, prompt.prefix_digest(), took_ms),
+        metered=_metered(model, completed.usage, prompt.prefix_digest(), took_ms, view),
+    )
+
+
+def _request(model: Model, prompt: Prompt, view: RunView, deadline_seconds: float) -> ModelRequest:
+    return ModelRequest(
+        messages=prompt.messages(),
+        tools=model.tools,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        deadline_seconds=deadline_seconds,
+        cache_key=view.facts.cache_key,
     )
 
 
 async def _stream(
-    model: Model, request: ModelRequest, message_id: str, sink: TextSink
+    model: Model, request: ModelRequest, message_id: str, view: RunView, sink: TextSink
 ) -> Completed:
     answer = stream_with_retries(model.provider, request, model.profile.retry)
     async with aclosing(answer) as items:
@@ -119,10 +131,13 @@ async def _stream(
                 case ThinkingDelta(text):
                     sink.thinking(message_id, text)
                 case Retrying():
+                    view.is_usage_lost = view.is_usage_lost or item.is_usage_lost
                     sink.begin(message_id)
                 case Completed():
                     return item
-    raise ProviderError("The model's answer ended before it was whole.", retryable=True)
+    raise ProviderError(
+        "The model's answer ended before it was whole.", retryable=True, is_usage_lost=True
+    )
 
 
 def _with_own_ids(turn: AssistantTurn, known: set[str]) -> AssistantTurn:
@@ -167,12 +182,15 @@ def _call_json(call: ToolCall) -> dict[str, Any]:
     return row
 
 
-def _metered(model: Model, usage: Usage, prefix_digest: str, took_ms: int) -> Metered:
+def _metered(
+    model: Model, usage: Usage, prefix_digest: str, took_ms: int, view: RunView
+) -> Metered:
+    """Return what the answer cost; where usage was lost, that is a part of it and marked so."""
     return Metered(
         model=model.profile.name,
         request_class="turn",
         prefix_digest=prefix_digest,
-        usage=usage,
+        usage=replace(usage, certain=usage.certain and not view.is_usage_lost),
         cost_usd_micros=price_of(usage, model.profile.price),
         took_ms=took_ms,
     )

@@ -93,6 +93,10 @@ def compile_agent(
     manifest = checked_manifest(
         document, tools=tools, deployment_scope_allowed=deployment_scope_allowed
     )
+    return _agent(manifest, version, _system_prompt(manifest, base_system_prompt))
+
+
+def _agent(manifest: Manifest, version: int, system_prompt: str) -> CompiledAgent:
     meta, spec = manifest.metadata, manifest.spec
     greeting = meta.greeting
     return CompiledAgent(
@@ -104,7 +108,7 @@ def compile_agent(
         tags=tuple(meta.tags),
         starters=tuple(Starter(starter.title, starter.prompt) for starter in meta.starters),
         greeting=Greeting(greeting.headline, greeting.subtitle or "") if greeting else None,
-        system_prompt=_system_prompt(manifest, base_system_prompt),
+        system_prompt=system_prompt,
         model_id=spec.model.id,
         temperature=spec.model.temperature,
         max_tokens=spec.model.max_tokens,

@@ -97,17 +97,15 @@ class Driver:
     async def _call_model(self) -> bool:
         """The model's answer is in the log. False: it could not be had, and the run has failed."""
         reach("before_model")
-        facts = self.view.facts
-        left = facts.limits.max_wall_clock_seconds - self.active_ms() / 1000
+        left = self.view.facts.limits.max_wall_clock_seconds - self.active_ms() / 1000
         try:
             async with asyncio.timeout(left):
                 answer = await ask(
                     self.model,
                     self.prompt,
-                    message_id=f"msg_{facts.run_id[4:]}_{self.view.answers}",
+                    self.view,
                     known_call_ids=self.call_ids,
                     deadline_seconds=left,
-                    cache_key=facts.cache_key,
                     sink=self.ports.sink,
                     clock=self.ports.clock,
                 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from agents.core.controls.base import Allow, Candidate, Deny, Verdict
 from agents.core.ports import Ports
-from agents.core.store import CallClosed, Start
-from agents.core.tools.base import Outcome, Tool, ToolArgs, ToolContext
+from agents.core.store import CallClosed, GrantView, Start
+from agents.core.tools.base import Outcome, ToolContext, definition_digest
 from agents.core.tools.dispatch import execute
 from agents.core.tools.window import DEFAULT_LIMIT, storable, window
 from felix_web.common.digests import digest
@@ -23,25 +23,23 @@ GRACE_SECONDS = 5.0
 """How long a stopped call may take to end before its result is given up."""
 
 
-@cache
-def _digest_of(tool: Tool) -> str:
-    """Return the digest of a definition; its JSON Schema is not built anew for each call."""
-    return tool.digest
-
-
 def start_of(candidate: Candidate) -> Start:
     """Return the start of an allowed call, as the log keeps it."""
-    gate = candidate.gate
+    gate, grant = candidate.gate, candidate.grant
     args = candidate.args_json
     payload: dict[str, Any] = {
         "tool": candidate.tool.name,
-        "tool_digest": _digest_of(candidate.tool),
+        "tool_digest": definition_digest(candidate.tool),
         "args_digest": digest(args),
+        "replay_safe": candidate.tool.is_replay_safe,
     }
+    if gate is not None:
+        payload["gate_id"] = gate.gate_id
+    if grant is not None:
+        payload["grant_id"] = grant.grant_id
     if args != candidate.call.args:
         payload["edited_args"] = args
     event = NewEvent(EventKind.CALL_STARTED, payload, call_id=candidate.call.call_id)
-    grant = candidate.grant
     return Start(event, gate.gate_id if gate else "", grant.grant_id if grant else "")
 
 
@@ -50,7 +48,7 @@ def needs_own_start(candidate: Candidate) -> bool:
 
     An effect, or an approval to spend.
     """
-    if candidate.call.call_id in candidate.view.started:
+    if candidate.is_resumed:
         return False
     return not candidate.tool.is_replay_safe or bool(candidate.gate or candidate.grant)
 
@@ -95,7 +93,8 @@ async def run_call(candidate: Candidate, ports: Ports) -> CallClosed:
     """Run the call's body on a thread and return how it ended.
 
     A cancelled caller tells the body to stop and waits `GRACE_SECONDS` for its outcome, so that an
-    effect that happened is recorded; it must call `heed_stop` once it is.
+    effect that happened is recorded; it must call `heed_stop` once it is. The outcome of a body
+    that takes longer is brought to the store when it comes.
 
     Raises:
         CancelledError: the body had not ended by then.
@@ -103,18 +102,30 @@ async def run_call(candidate: Candidate, ports: Ports) -> CallClosed:
     tool, args = candidate.tool, candidate.args
     context = ports.tool_context(candidate.call.call_id)
     context.deadline = ports.clock.monotonic() + tool.timeout_seconds
-    if candidate.gate is not None:
-        context.preimage = candidate.gate.contract.preimage or None
+    context.preimage = _preimage_of(candidate)
     started_ms = ports.clock.now_ms()
-    outcome = await _outlive_a_stop(tool, args, context, ports)
+    body = asyncio.ensure_future(ports.threads.run(partial(execute, tool, args, context)))
+
+    def bring(done: asyncio.Future[Outcome]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            ports.store.bring_late([closed(candidate, done.result(), started_ms=started_ms)])
+
+    try:
+        outcome = await _outlive_a_stop(body, context)
+    except asyncio.CancelledError:
+        body.add_done_callback(bring)
+        raise
     reach("after_call")
     return closed(candidate, outcome, started_ms=started_ms)
 
 
-async def _outlive_a_stop(
-    tool: Tool, args: ToolArgs, context: ToolContext, ports: Ports
-) -> Outcome:
-    body = asyncio.ensure_future(ports.threads.run(partial(execute, tool, args, context)))
+def _preimage_of(candidate: Candidate) -> str | None:
+    if candidate.gate is not None:
+        return candidate.gate.contract.preimage or None
+    return candidate.grant.preimage or None if candidate.grant is not None else None
+
+
+async def _outlive_a_stop(body: asyncio.Future[Outcome], context: ToolContext) -> Outcome:
     try:
         return await asyncio.shield(body)
     except asyncio.CancelledError:
@@ -153,6 +164,7 @@ def closed(candidate: Candidate, outcome: Outcome, *, started_ms: int | None = N
         output_id=output_id if is_cut else "",
         started_ms=started_ms,
         gate=_gate_facts(candidate),
+        grant=_grant_facts(candidate.grant),
     )
 
 
@@ -170,4 +182,14 @@ def _gate_facts(candidate: Candidate) -> dict[str, str] | None:
         "status": gate.status.value,
         "decided_by": gate.decided_by,
         "note": gate.note,
+    }
+
+
+def _grant_facts(grant: GrantView | None) -> dict[str, str] | None:
+    if grant is None:
+        return None
+    return {
+        "grant_id": grant.grant_id,
+        "gate_id": grant.gate_id,
+        "granted_by": grant.granted_by,
     }

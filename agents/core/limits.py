@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MAX_TOOL_CALLS = 500
 MAX_WALL_CLOCK_SECONDS = 3600
@@ -20,3 +20,7 @@ class Limits:
     max_tool_calls: int = DEFAULT_MAX_TOOL_CALLS
     max_wall_clock_seconds: int = DEFAULT_MAX_WALL_CLOCK_SECONDS
     recursion_limit: int = DEFAULT_RECURSION_LIMIT
+
+    def within(self, max_turns: int) -> Limits:
+        """Return these limits with at most so many model calls, which is what the model allows."""
+        return replace(self, recursion_limit=min(self.recursion_limit, max_turns))

@@ -63,11 +63,12 @@ def _end(view: RunView) -> Finish:
 
 
 def _calls_step(view: RunView) -> Step:
-    """While a gate of the message waits, only what changes nothing goes on (decisions 3.2, 3.3)."""
+    """While a gate of the message waits, only what changes nothing goes on (decisions 3.2, 3.3).
+
+    A call whose gate was withdrawn is asked about again beside it.
+    """
     calls = tuple(view.open_calls.values())
     if not any(view.waits(call) for call in calls):
         return RunCalls(calls)
-    free = tuple(
-        call for call in calls if view.is_read_only(call) and call.call_id not in view.gates
-    )
+    free = tuple(call for call in calls if view.asks_again(call) or view.is_free(call))
     return RunCalls(free) if free else Wait()

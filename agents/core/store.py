@@ -36,13 +36,21 @@ class GateSpent(FelixError):
 
 @dataclass(frozen=True, slots=True)
 class GrantView:
-    """A standing permission for identical calls, live when it was read."""
+    """A standing permission for identical calls, live when it was read.
+
+    It holds under `rule_id`, where a call would change what `preimage` is the digest of, and, where
+    it is set, for `principal` only. `gate_id` and `granted_by` tell where it comes from.
+    """
 
     grant_id: str
+    gate_id: str
+    rule_id: str
     tool: str
     args_digest: str
     tool_digest: str
+    preimage: str
     principal: str
+    granted_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,8 @@ class CallClosed:
 
     `full_text` is kept as an output where it is longer.
 
-    `gate` is how the call's gate ended, as the log keeps it.
+    `gate` is how the call's gate ended, `grant` the standing permission it ran under, as the log
+    keeps them.
     """
 
     call_id: str
@@ -87,6 +96,7 @@ class CallClosed:
     output_id: str = ""
     started_ms: int | None = None
     gate: dict[str, str] | None = None
+    grant: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +112,7 @@ class Store(Protocol):
     """The log of one claimed run."""
 
     async def load(self) -> Loaded:
-        """Return the run as it is stored, with open calls of earlier runs of the branch closed."""
+        """Return the run as it is stored now."""
 
     async def answer(
         self, message: NewEvent, metered: Metered, starts: Sequence[Start] = ()
@@ -121,7 +131,8 @@ class Store(Protocol):
     async def park(self) -> bool:
         """The run waits and its lease is free.
 
-        Returns False, and changes nothing, where no gate waits any more.
+        Returns False, and changes nothing, where no gate waits any more, or where one was withdrawn
+        whose call must be asked about again.
         """
 
     async def start(self, start: Start) -> list[Event]:
@@ -138,6 +149,13 @@ class Store(Protocol):
         """The results are in the log.
 
         Accepted on a stopped run too, under the same fence (decisions 3.5).
+        """
+
+    def bring_late(self, closed: Sequence[CallClosed]) -> None:
+        """The results of calls that outlasted their driver are recorded soon, with nobody waiting.
+
+        As `result` takes them: in the log while such a call of a stopped run is open, else in the
+        audit alone.
         """
 
     async def finish(self, end: Finish) -> None:

@@ -39,9 +39,23 @@ class RunFacts:
     cache_key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a call was when it started, as the log tells: its definition, its arguments, and whether
+    the tool was declared safe to repeat.
+    """
+
+    tool_digest: str
+    args_digest: str
+    is_replay_safe: bool
+
+
 @dataclass(slots=True)
 class RunView:
     """The state of one run, as its branch tells it. Only `apply` and `take_gates` change it.
+
+    `is_usage_lost` alone is no part of the log: in this claim a model may have used tokens that no
+    answer reports, and the next commit says so.
 
     `open_calls` are the calls of the newest message that have no result, in the model's order.
     `started` are those of them whose start is in the log. `answers` and `executed` count this run's
@@ -51,12 +65,13 @@ class RunView:
     facts: RunFacts
     read_only_tools: frozenset[str]
     open_calls: dict[str, Call] = field(default_factory=dict)
-    started: set[str] = field(default_factory=set)
+    started: dict[str, Begun] = field(default_factory=dict)
     gates: dict[str, GateView] = field(default_factory=dict)
     answers: int = 0
     executed: int = 0
     stop_reason: StopReason | None = None
     final_text: str = ""
+    is_usage_lost: bool = False
 
     def apply(self, event: Event) -> None:
         """The view includes the event. Events of earlier runs of the branch leave it as it is."""
@@ -66,7 +81,7 @@ class RunView:
             case EventKind.ASSISTANT_MESSAGE:
                 self._take_answer(event)
             case EventKind.CALL_STARTED:
-                self.started.add(event.call_id)
+                self.started[event.call_id] = _begun(event.payload)
             case EventKind.TOOL_RESULT:
                 self._take_result(event)
             case _:
@@ -93,9 +108,22 @@ class RunView:
         gate = self.gates.get(call.call_id)
         return gate is not None and gate.status is GateStatus.WAITING
 
-    def is_read_only(self, call: Call) -> bool:
-        """Return whether the call changes nothing."""
-        return call.tool in self.read_only_tools
+    def asks_again(self, call: Call) -> bool:
+        """Return whether the call's newest gate was withdrawn, so that a person is asked anew."""
+        gate = self.gates.get(call.call_id)
+        return gate is not None and gate.status is GateStatus.WITHDRAWN
+
+    def is_free(self, call: Call) -> bool:
+        """Return whether the call changes nothing and nobody was asked about it."""
+        return call.tool in self.read_only_tools and call.call_id not in self.gates
+
+
+def _begun(payload: Mapping[str, object]) -> Begun:
+    return Begun(
+        tool_digest=str(payload.get("tool_digest", "")),
+        args_digest=str(payload.get("args_digest", "")),
+        is_replay_safe=payload.get("replay_safe") is True,
+    )
 
 
 def calls_of(event: Event | NewEvent) -> tuple[Call, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from agents.doorbells import CHANNEL
+from felix_web.common.lasting import LastingThread
 
 log = logging.getLogger(__name__)
 
@@ -25,34 +25,34 @@ RETRY_SECONDS = 1.0
 HEALTH_CHECK_SECONDS = 15
 
 
-class Listener(threading.Thread):
-    """Listens to one channel until `stop`.
+class Listener(LastingThread):
+    """Listens to one channel until `close`.
 
     Args:
-        heard: Takes each message, on this thread; returns at once and never raises.
+        heard: Takes each message, on this thread; returns at once. One that it cannot take is
+            logged, and the next one comes.
         connected: Called whenever a subscription began, since messages before it were missed.
     """
 
     def __init__(
         self, *, channel: str, heard: Callable[[bytes], None], connected: Callable[[], None]
     ) -> None:
-        super().__init__(name=f"felix-listener-{channel}", daemon=True)
+        super().__init__(f"felix-listener-{channel}", pause_seconds=0)
         self._channel = channel
         self._heard = heard
         self._connected = connected
-        self._closing = threading.Event()
 
-    def run(self) -> None:
-        """Listen, and connect again a second after each failure."""
-        while not self._closing.is_set():
-            try:
-                self._listen()
-            except RedisError as error:
-                log.warning(
-                    "listener_cut_off",
-                    extra={"channel": self._channel, "error": type(error).__name__},
-                )
-                self._closing.wait(RETRY_SECONDS)
+    def turn(self) -> None:
+        """Listen until the connection is lost; the next turn is a second after that."""
+        try:
+            self._listen()
+        except RedisError as error:
+            log.warning(
+                "listener_cut_off",
+                extra={"channel": self._channel, "error": type(error).__name__},
+            )
+        finally:
+            self.pause_seconds = RETRY_SECONDS
 
     def _listen(self) -> None:
         client: Any = Redis.from_url(
@@ -63,7 +63,7 @@ class Listener(threading.Thread):
         try:
             with client.pubsub() as channel:
                 channel.subscribe(self._channel)
-                while not self._closing.is_set():
+                while not self.closing.is_set():
                     self._take(channel.get_message(timeout=LOOK_SECONDS))
         finally:
             client.close()
@@ -74,11 +74,16 @@ class Listener(threading.Thread):
         if message["type"] == "subscribe":
             self._connected()
         elif message["type"] == "message":
-            self._heard(message["data"])
+            self._hand_on(message["data"])
 
-    def stop(self) -> None:
-        """The thread ends within a second."""
-        self._closing.set()
+    def _hand_on(self, data: bytes) -> None:
+        try:
+            self._heard(data)
+        except Exception as error:
+            log.exception(
+                "message_not_taken",
+                extra={"channel": self._channel, "error": type(error).__name__},
+            )
 
 
 def hub_listener() -> Listener:

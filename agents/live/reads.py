@@ -14,7 +14,7 @@ from agents.live.arrange import Found, arranged
 from agents.live.items import Item, Marks, RunRow, event_item, gate_item, gate_place
 from approvals.core.gate import GateKind, GateStatus
 from approvals.models import Gate
-from approvals.selectors import gate_json, status_at
+from approvals.selectors import HEAVY, gate_json, heavy_parts, status_at
 from felix_web.common.errors import NotFound
 from felix_web.tenancy.auth import present_authority
 from felix_web.tenancy.principal import Principal
@@ -59,15 +59,13 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class GateRead:
-    """A gate as it was read: where it stands, and how far that is."""
+    """A gate as it was read: where it stands, and how far that is. What can be large of it was
+    left in the database.
+    """
 
     row: Gate
     status: GateStatus
     place: tuple[int, ...]
-
-    def item(self, now: datetime) -> Item:
-        """Return the gate on its way to readers."""
-        return gate_item(gate_json(self.row, now=now), self.place)
 
 
 def read_run(
@@ -133,8 +131,8 @@ def _page(
     found = Found(
         runs=tuple(_run_row(run, gates) for run in runs),
         events=tuple(event_item(core_event(row)) for row in rows),
-        gates=tuple(
-            gate.item(now) for gate in gates if gate.place > marks.gates.get(gate.row.pk, ())
+        gates=_gate_items(
+            [gate for gate in gates if gate.place > marks.gates.get(gate.row.pk, ())], now
         ),
         has_more=has_more,
     )
@@ -167,9 +165,23 @@ def _gates(runs: Collection[Run], now: datetime, *, settled: Collection[str]) ->
         .exclude(pk__in=settled)
         .select_related("thread")
         .prefetch_related("decisions")
+        .defer(*HEAVY)
         .order_by("created_at", "pk")
     )
     return [_gate_read(row, now) for row in rows]
+
+
+def _gate_items(gates: Collection[GateRead], now: datetime) -> tuple[Item, ...]:
+    """Return the gates on their way to readers."""
+    return tuple(
+        gate_item(wire, gate.place) for gate, wire in zip(gates, _wires(gates, now), strict=True)
+    )
+
+
+def _wires(gates: Collection[GateRead], now: datetime) -> list[Frame]:
+    """Return the gates whole; evidence is read here, of these alone."""
+    heavy = heavy_parts(gate.row.pk for gate in gates)
+    return [gate_json(gate.row, now=now) | heavy[gate.row.pk] for gate in gates]
 
 
 def _gate_read(row: Gate, now: datetime) -> GateRead:
@@ -273,7 +285,7 @@ def _marks(thread: Thread, newest: RunRow | None, gates: Iterable[GateRead]) -> 
 
 
 def _snapshot(
-    thread: Thread, newest: RunRow | None, gates: Iterable[GateRead], now: datetime
+    thread: Thread, newest: RunRow | None, gates: Collection[GateRead], now: datetime
 ) -> Frame:
     branch = branch_of(thread_id=thread.pk, number=thread.active_branch)
     events, has_more = newest_events(branch, limit=SNAPSHOT_EVENTS)
@@ -289,7 +301,7 @@ def _snapshot(
         run=None if newest is None else newest.state,
         events=events,
         has_more=has_more,
-        gates=[gate_json(gate.row, now=now) for gate in gates],
+        gates=_wires(gates, now),
         branches=[BranchState(row.number, row.parent_number, row.from_seq) for row in branches],
     )
 

@@ -81,7 +81,7 @@ class Texts:
             return Captured(self._number, tuple(one for one in written if one.items))
 
     def forget(self, thread_id: int, run_id: str, message_id: str) -> None:
-        """The message is in the log: its text is kept no longer."""
+        """The message is in the log, or was given up: its text is kept no longer."""
         with self._lock:
             runs = self._threads.get(thread_id) or OrderedDict[str, _Open]()
             if run_id in runs and runs[run_id].message_id == message_id:

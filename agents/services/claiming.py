@@ -9,9 +9,11 @@ from django.db.models import F
 from agents.core.limits import Limits
 from agents.core.store import GrantView, LeaseLost, Loaded
 from agents.core.view import RunFacts
-from agents.services.closing import close_run
+from agents.services.closing import close_run, stop_run
 from agents.services.driving import Claim
-from approvals.selectors import gates_of_run, live_grants
+from approvals.grants import live_grants
+from approvals.models import Grant
+from approvals.selectors import gates_of_run
 from approvals.services import expire_gates
 from felix_web.tenancy.auth import present_authority
 from felix_web.tenancy.scoping import system_scope, tenant_scope, tenant_snapshot
@@ -19,6 +21,9 @@ from sessions.core.states import RunMode, RunStatus, StopReason
 from sessions.models import Run
 from sessions.selectors import branch_events, branch_of
 from sessions.services.runs import MAX_FRUITLESS_CLAIMS, claim_run, end_run, hold_run
+
+AUTHORITY_GONE = "authority_gone"
+NO_AUTHORITY = "Whoever started this run has left, or may not start runs any more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +39,14 @@ def take_run(*, run_id: str, owner: str, lease_seconds: float) -> Claimed | None
 
     None where it is not to be had, or may not go on.
 
-    A run whose starter has left is stopped; one that was claimed too often without a step has
-    failed as `dead`.
+    A run whose starter has left, or may not start runs any more, is stopped; one that was claimed
+    too often without a step has failed as `dead`.
     """
     with system_scope():
         run = claim_run(run_id=run_id, owner=owner, lease_seconds=lease_seconds)
         if run is None:
             return None
-        starter = present_authority(
-            member_id=run.member_id, key_id=run.key_id, scopes=frozenset(run.scopes)
-        )
-        refused = _refusal(run, has_starter=starter is not None)
+        refused = _refusal(run)
         if refused is not None:
             _give_up(run, *refused)
             return None
@@ -59,13 +61,32 @@ def take_run(*, run_id: str, owner: str, lease_seconds: float) -> Claimed | None
     return Claimed(claim, run)
 
 
-def _refusal(run: Run, *, has_starter: bool) -> tuple[RunStatus, str, str] | None:
-    if not has_starter:
-        return (
-            RunStatus.STOPPED,
-            "authority_gone",
-            "Whoever started this run is no member any more.",
-        )
+def has_authority(run: Run) -> bool:
+    """Return whether the run's starter is still here and may still start runs (decisions 3.11)."""
+    starter = present_authority(
+        member_id=run.member_id, key_id=run.key_id, scopes=frozenset(run.scopes)
+    )
+    return starter is not None and starter.may_send
+
+
+def stop_for_want_of_authority(run: Run) -> None:
+    """The run is stopped: nobody stands behind it any more.
+
+    Locks: the run's row, held by the caller; takes the thread's.
+    """
+    stop_run(
+        run,
+        because=AUTHORITY_GONE,
+        status=RunStatus.STOPPED,
+        stop_reason=StopReason.ERROR,
+        reason=AUTHORITY_GONE,
+        error={"code": AUTHORITY_GONE, "message": NO_AUTHORITY},
+    )
+
+
+def _refusal(run: Run) -> tuple[RunStatus, str, str] | None:
+    if not has_authority(run):
+        return RunStatus.STOPPED, AUTHORITY_GONE, NO_AUTHORITY
     if run.fruitless_claims > MAX_FRUITLESS_CLAIMS:
         text = f"{MAX_FRUITLESS_CLAIMS} workers in a row took this run and none got a step further."
         return RunStatus.FAILED, "dead", text
@@ -83,8 +104,11 @@ def _give_up(run: Run, status: RunStatus, reason: str, message: str) -> None:
     close_run(run, because=reason, status=status, stop_reason=StopReason.ERROR, reason=reason)
 
 
-def load_run(*, claimed: Claimed, limits: Limits) -> Loaded:
+def load_run(*, claimed: Claimed, limits: Limits, shares_files: bool = False) -> Loaded:
     """Return the claimed run as it is stored: its branch, gates and grants, read at one moment.
+
+    Args:
+        shares_files: Other threads work on the same files, so that their grants hold here too.
 
     Raises:
         LeaseLost: it is another's by now. If that one parked it, gates settled here would wake
@@ -104,16 +128,30 @@ def load_run(*, claimed: Claimed, limits: Limits) -> Loaded:
         events = tuple(branch_events(branch))
         gates = tuple(gates_of_run(run_id=claim.run_id))
         grants = live_grants(
-            tenant_id=claim.tenant_id, manifest=run.manifest, version=run.manifest_version
+            tenant_id=claim.tenant_id,
+            manifest=run.manifest,
+            version=run.manifest_version,
+            thread_id=None if shares_files else claim.thread_id,
         )
     return Loaded(
         facts=_facts(run, claim, limits),
         events=events,
         gates=gates,
-        grants=tuple(
-            GrantView(row.pk, row.tool, row.args_digest, row.tool_digest, row.principal)
-            for row in grants
-        ),
+        grants=tuple(_grant_view(row) for row in grants),
+    )
+
+
+def _grant_view(row: Grant) -> GrantView:
+    return GrantView(
+        grant_id=row.pk,
+        gate_id=row.gate_id,
+        rule_id=row.rule_id,
+        tool=row.tool,
+        args_digest=row.args_digest,
+        tool_digest=row.tool_digest,
+        preimage=row.preimage,
+        principal=row.principal,
+        granted_by=row.granted_by,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from agents.runtime import agent_tools, contexts_for
 from agents.services.manifests import compiled_version, version_of
 from approvals import errors
 from approvals.core.gate import Contract, Decision, GateStatus
+from approvals.core.rules import ApprovalRule, rule_for
 from approvals.deciding import Edited, Said, counts, decide_gate
 from approvals.models import Gate
 from approvals.selectors import contract_of, gate_for, gate_json, status_at
@@ -70,10 +72,13 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """What the gate's call would run with: its tool as this build has it, and its context."""
+    """What the gate's call would run with: its tool as this build has it, its context, and the
+    rules of its agent.
+    """
 
     tool: Tool | None
     context: ToolContext
+    rules: Sequence[ApprovalRule]
 
 
 def decide(*, principal: Principal, gate_id: str, word: Word) -> Gate:
@@ -190,7 +195,7 @@ def _bench_of(gate: Gate, *, tenant_slug: str) -> _Bench:
         thread=thread.suffix,
         thread_id=thread.pk,
     )
-    return _Bench(agent_tools(agent).get(gate.tool), contexts(gate.call_id))
+    return _Bench(agent_tools(agent).get(gate.tool), contexts(gate.call_id), agent.rules)
 
 
 def _contract_now(gate: Gate, bench: _Bench) -> Contract | None:
@@ -233,7 +238,8 @@ def _edited(gate: Gate, bench: _Bench, edited_args: dict[str, Any]) -> Edited:
     now.
 
     Raises:
-        InvalidEdit: they do not fit the tool, or the call could not be done with them.
+        InvalidEdit: they do not fit the tool, the call could not be done with them, or another rule
+            gates it then.
         EvidenceUnreadable: what they would change cannot be read.
     """
     tool = bench.tool
@@ -249,14 +255,30 @@ def _edited(gate: Gate, bench: _Bench, edited_args: dict[str, Any]) -> Edited:
         raise errors.InvalidEdit(error.message) from None
     except OSError:
         raise EvidenceUnreadable() from None
+    given = args.model_dump(exclude_unset=True)
+    _check_rule(gate, bench, given)
     contract = replace(
         contract_of(gate),
-        args_digest=_args_digest(args),
+        args_digest=digest_of(given),
         tool_digest=tool.digest,
         preimage=looked.preimage or "",
     )
     evidence = gate.evidence if looked.evidence is None else looked.evidence.as_json()
-    return Edited(args.model_dump(exclude_unset=True), contract, evidence)
+    return Edited(given, contract, evidence)
+
+
+def _check_rule(gate: Gate, bench: _Bench, args: dict[str, Any]) -> None:
+    """Return unless the edited call is gated by another rule: its reviewers have not seen it.
+
+    Raises:
+        InvalidEdit: it is.
+    """
+    rule = rule_for(bench.rules, gate.tool, args)
+    if rule is not None and rule.id != gate.rule_id:
+        raise errors.InvalidEdit(
+            f"With these arguments the rule {rule.id} gates the call, and this gate is of the rule "
+            f"{gate.rule_id}. Deny it with a note, so that the agent proposes the call itself."
+        )
 
 
 def _ask_again(principal: Principal, gate_id: str) -> None:

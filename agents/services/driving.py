@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q
 
 from agents.core.loop import Finish
 from agents.core.store import CallClosed, GateSpent, LeaseLost, Metered, Start
 from agents.services.closing import close_open_calls
 from approvals.core.gate import GateDraft
+from approvals.grants import holds_grant
 from approvals.services import (
     expire_gates,
-    has_waiting_gate,
-    holds_grant,
+    may_park,
     open_gates,
     spend_gate,
     withdraw_gates,
@@ -33,6 +34,7 @@ from sessions.core.events import Event, EventKind, NewEvent
 from sessions.core.states import RunStatus
 from sessions.models import Event as EventRow
 from sessions.models import ModelRequest, Output, Run, Thread
+from sessions.selectors import core_event
 from sessions.services.log import append
 from sessions.services.runs import end_run, hold_run, hold_stopped_run, park_run
 
@@ -88,7 +90,8 @@ UPDATE agent_sessions_run
        cache_write_tokens = cache_write_tokens + %s,
        cost_usd_micros = cost_usd_micros + %s,
        is_usage_certain = is_usage_certain AND %s,
-       model_ms = model_ms + %s
+       model_ms = model_ms + %s,
+       context_tokens = %s
  WHERE id = %s
 """
 
@@ -115,6 +118,7 @@ def _count(claim: Claim, metered: Metered) -> None:
         metered.cost_usd_micros,
         usage.certain,
         metered.took_ms,
+        usage.input + usage.cache_read + usage.cache_write or None,
     ]
     with connection.cursor() as cursor:
         cursor.execute(COUNT, [*counted, claim.run_id])
@@ -148,10 +152,10 @@ def ask(claim: Claim, drafts: Sequence[GateDraft]) -> None:
 def park(claim: Claim, *, active_ms: int) -> bool:
     """*park*: the run waits and its lease is free.
 
-    False, and nothing changed, where no gate waits any more.
+    False, and nothing changed, where no gate waits any more, or a call must be asked about again.
     """
     with _held(claim):
-        if not has_waiting_gate(run_id=claim.run_id):
+        if not may_park(run_id=claim.run_id):
             return False
         park_run(run_id=claim.run_id, fence=claim.fence, active_ms=active_ms)
         return True
@@ -171,7 +175,13 @@ def start(claim: Claim, begun: Start) -> list[Event]:
         return _append(claim, [begun.event])
 
 
-def result(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) -> list[Event]:
+def result(
+    claim: Claim,
+    ends: Sequence[CallClosed],
+    starts: Sequence[Start],
+    *,
+    is_repeated: bool = False,
+) -> list[Event]:
     """*result*: the results are in the log, with the starts that ride along.
 
     Long outputs stand beside it.
@@ -180,11 +190,15 @@ def result(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) ->
     result. A later one goes to the audit alone, and so does what a stale driver brings: evidence
     for settling the call (decisions 3.5).
 
+    Args:
+        is_repeated: An earlier try may have been committed with nobody told. Then what it wrote is
+            returned, and nothing is written.
+
     Raises:
         LeaseLost: the run is another's; nothing of it was changed.
     """
     try:
-        return _take_results(claim, ends, starts)
+        return _take_results(claim, ends, starts, is_repeated=is_repeated)
     except LeaseLost:
         ran = [end for end in ends if end.started_ms is not None]
         with tenant_scope(claim.tenant_id):
@@ -192,8 +206,12 @@ def result(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) ->
         raise
 
 
-def _take_results(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) -> list[Event]:
+def _take_results(
+    claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start], *, is_repeated: bool
+) -> list[Event]:
     with _held(claim, or_stopped=True) as is_running:
+        if is_repeated and is_running and (before := _taken_before(claim, ends, starts)):
+            return before
         taken, late = (list(ends), []) if is_running else _split_late(claim, ends)
         outputs = [_output_row(claim, end) for end in taken if end.full_text]
         if outputs:
@@ -207,22 +225,37 @@ def _take_results(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Sta
     return events
 
 
+def _taken_before(claim: Claim, ends: Sequence[CallClosed], starts: Sequence[Start]) -> list[Event]:
+    """Return what an earlier try of the same results wrote: all of it, or nothing."""
+    mine = EventRow.objects.filter(
+        thread_id=claim.thread_id, branch=claim.branch, run_id=claim.run_id
+    )
+    results = Q(kind=EventKind.TOOL_RESULT, call_id__in=[end.call_id for end in ends])
+    first = mine.filter(results).order_by("seq").first()
+    if first is None:
+        return []
+    riding = Q(kind=EventKind.CALL_STARTED, call_id__in=[start.event.call_id for start in starts])
+    return [
+        core_event(row) for row in mine.filter(results | riding, seq__gte=first.seq).order_by("seq")
+    ]
+
+
 def _split_late(
     claim: Claim, ends: Sequence[CallClosed]
 ) -> tuple[list[CallClosed], list[CallClosed]]:
     # A send closes what a stopped run left open, under the thread's lock: look only after it.
     Thread.objects.select_for_update().get(pk=claim.thread_id)
-    closed = set(
-        EventRow.objects.filter(
-            thread_id=claim.thread_id,
-            branch=claim.branch,
-            kind=EventKind.TOOL_RESULT,
-            call_id__in=[end.call_id for end in ends],
-        ).values_list("call_id", flat=True)
+    rows = EventRow.objects.filter(
+        thread_id=claim.thread_id,
+        branch=claim.branch,
+        kind=EventKind.TOOL_RESULT,
+        call_id__in=[end.call_id for end in ends],
     )
+    closed = dict(rows.values_list("call_id", "payload"))
     return (
         [end for end in ends if end.call_id not in closed],
-        [end for end in ends if end.call_id in closed],
+        # What stands in the log already, word for word, was brought twice and is no evidence.
+        [end for end in ends if closed.get(end.call_id) not in (None, _result_event(end).payload)],
     )
 
 
@@ -234,6 +267,8 @@ def _result_event(end: CallClosed) -> NewEvent:
         payload["started_ms"] = end.started_ms
     if end.gate is not None:
         payload["gate"] = end.gate
+    if end.grant is not None:
+        payload["grant"] = end.grant
     return NewEvent(EventKind.TOOL_RESULT, payload, call_id=end.call_id)
 
 
@@ -259,8 +294,14 @@ def _result_audit(claim: Claim, end: CallClosed, act: str) -> Any:
     )
 
 
-def finish(claim: Claim, end: Finish, *, final_text: str, active_ms: int) -> None:
-    """*finish*: the run is over, nothing of it is open, and the log says how it ended."""
+def finish(
+    claim: Claim, end: Finish, *, final_text: str, active_ms: int, is_usage_lost: bool = False
+) -> None:
+    """*finish*: the run is over, nothing of it is open, and the log says how it ended.
+
+    Args:
+        is_usage_lost: The run's totals are a part of what was used.
+    """
     final = {"role": "assistant", "content": final_text} if end.status is RunStatus.DONE else None
     error = {"code": end.reason, "message": end.message} if end.reason else None
     with _held(claim):
@@ -282,6 +323,7 @@ def finish(claim: Claim, end: Finish, *, final_text: str, active_ms: int) -> Non
             final=final,
             active_ms=active_ms,
             is_driver=True,
+            is_usage_lost=is_usage_lost,
         )
         record(
             audit_row(

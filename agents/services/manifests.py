@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from django.conf import settings
@@ -53,27 +54,24 @@ def put_manifest(
     if agent.name != name:
         message = f"metadata.name is {agent.name!r}, but the manifest is put as {name!r}"
         raise ManifestInvalid([document.problem(("metadata", "name"), message)], file=file)
-    return _store(
-        tenant_id=principal.tenant_id,
-        agent=agent,
-        document=document,
-        text=text,
-        by=principal.name,
-        comment=comment,
-        is_bundled=False,
-    )
+    draft = _Draft(agent, document, text, by=principal.name, comment=comment)
+    return _store(principal.tenant_id, draft)
 
 
-def _store(
-    *,
-    tenant_id: int,
-    agent: CompiledAgent,
-    document: Document,
-    text: str,
-    by: str,
-    comment: str,
-    is_bundled: bool,
-) -> tuple[ManifestVersion, bool]:
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A checked manifest about to be stored, and who stores it."""
+
+    agent: CompiledAgent
+    document: Document
+    text: str
+    by: str
+    comment: str = ""
+    is_bundled: bool = False
+
+
+def _store(tenant_id: int, draft: _Draft) -> tuple[ManifestVersion, bool]:
+    agent = draft.agent
     with tenant_scope(tenant_id):
         manifest, _ = Manifest.objects.select_for_update().get_or_create(
             tenant_id=tenant_id, name=agent.name
@@ -81,18 +79,7 @@ def _store(
         live = manifest.versions.filter(number=manifest.live_version).first()
         if live is not None and live.content_hash == agent.content_hash:
             return live, False
-        newest = manifest.versions.aggregate(newest=Max("number"))["newest"] or 0
-        version = ManifestVersion.objects.create(
-            tenant_id=tenant_id,
-            manifest=manifest,
-            number=newest + 1,
-            content_hash=agent.content_hash,
-            text=text,
-            document=document.data,
-            comment=comment,
-            created_by=by,
-            is_bundled=is_bundled,
-        )
+        version = _new_version(manifest, draft)
         Manifest.objects.filter(pk=manifest.pk).update(
             live_version=version.number, archived_at=None
         )
@@ -100,12 +87,27 @@ def _store(
             audit_row(
                 tenant_id=tenant_id,
                 act="manifest_put",
-                actor=by,
+                actor=draft.by,
                 subject=f"{agent.name}@{version.number}",
                 content_hash=agent.content_hash,
             )
         )
     return version, True
+
+
+def _new_version(manifest: Manifest, draft: _Draft) -> ManifestVersion:
+    newest = manifest.versions.aggregate(newest=Max("number"))["newest"] or 0
+    return ManifestVersion.objects.create(
+        tenant_id=manifest.tenant_id,
+        manifest=manifest,
+        number=newest + 1,
+        content_hash=draft.agent.content_hash,
+        text=draft.text,
+        document=draft.document.data,
+        comment=draft.comment,
+        created_by=draft.by,
+        is_bundled=draft.is_bundled,
+    )
 
 
 def live_version(*, tenant_id: int, name: str) -> ManifestVersion:
@@ -133,15 +135,8 @@ def _bundled(tenant_id: int, name: str, stored: ManifestVersion | None) -> Manif
     agent, document, text = _bundled_agent(name)
     if stored is not None and stored.content_hash == agent.content_hash:
         return stored
-    version, _ = _store(
-        tenant_id=tenant_id,
-        agent=agent,
-        document=document,
-        text=text,
-        by="felix",
-        comment="bundled",
-        is_bundled=True,
-    )
+    draft = _Draft(agent, document, text, by="felix", comment="bundled", is_bundled=True)
+    version, _ = _store(tenant_id, draft)
     return version
 
 

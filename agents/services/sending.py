@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
 from agents.core.compile import CompiledAgent
 from agents.profiles import SCRIPTED, deployment_models
@@ -24,6 +25,8 @@ from sessions.selectors import active_run
 from sessions.services import idempotency
 from sessions.services.log import append
 from sessions.services.threads import check_thread_id, locked_thread
+
+log = logging.getLogger(__name__)
 
 
 class NotAnOperator(Forbidden):
@@ -114,30 +117,50 @@ def _write(principal: Principal, message: Message, agent: CompiledAgent, model: 
         idempotency.claim_key(
             principal=principal, key=message.key, fingerprint=message.fingerprint, run=run
         )
-    left_open = close_open_calls(thread_id=thread.pk, branch=thread.active_branch)
-    said = [
-        NewEvent(EventKind.USER_MESSAGE, {"content": text, "by": principal.name})
-        for text in message.texts
-    ]
-    began = NewEvent(
-        EventKind.RUN_STARTED,
-        {
-            "manifest": agent.name,
-            "version": agent.version,
-            "model": model,
-            "mode": agent.mode.value,
-            "scripted": run.is_scripted,
-        },
-    )
     append(
         tenant_id=principal.tenant_id,
         thread_id=thread.pk,
         branch=thread.active_branch,
         leaf_epoch=thread.leaf_epoch,
         run_id=run.pk,
-        events=[*left_open, *said, began],
+        events=[
+            *close_open_calls(thread_id=thread.pk, branch=thread.active_branch),
+            *_said(principal, message),
+            _began(run),
+        ],
         origin=run.pk,
     )
+    _record_start(principal, run, thread)
+    transaction.on_commit(lambda: _log_start(run), robust=True)
+    ring_run(run.pk)
+    ring_thread(thread.pk)
+    return run
+
+
+def _log_start(run: Run) -> None:
+    facts = {"manifest": f"{run.manifest}@{run.manifest_version}", "model": run.model}
+    log.info("run_started", extra={"run_id": run.pk, "scripted": run.is_scripted, **facts})
+
+
+def _said(principal: Principal, message: Message) -> list[NewEvent]:
+    return [
+        NewEvent(EventKind.USER_MESSAGE, {"content": text, "by": principal.name})
+        for text in message.texts
+    ]
+
+
+def _began(run: Run) -> NewEvent:
+    facts = {
+        "manifest": run.manifest,
+        "version": run.manifest_version,
+        "model": run.model,
+        "mode": run.mode,
+        "scripted": run.is_scripted,
+    }
+    return NewEvent(EventKind.RUN_STARTED, facts)
+
+
+def _record_start(principal: Principal, run: Run, thread: Thread) -> None:
     record(
         audit_row(
             tenant_id=principal.tenant_id,
@@ -145,13 +168,10 @@ def _write(principal: Principal, message: Message, agent: CompiledAgent, model: 
             actor=principal.name,
             run_id=run.pk,
             subject=thread.suffix,
-            manifest=f"{agent.name}@{agent.version}",
+            manifest=f"{run.manifest}@{run.manifest_version}",
             via=principal.via,
         )
     )
-    ring_run(run.pk)
-    ring_thread(thread.pk)
-    return run
 
 
 def _refuse_while_active(thread: Thread) -> None:
@@ -178,7 +198,7 @@ def _new_run(
         first_seq=thread.head_seq,
         manifest=agent.name,
         manifest_version=agent.version,
-        mode=agent.mode,
+        mode=agent.mode.value,
         is_attended=message.is_attended,
         model=model,
         is_scripted=model == SCRIPTED and deployment_models().model(model).provider.base_url == "",

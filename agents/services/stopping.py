@@ -9,19 +9,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from agents.services.closing import close_run
+from agents.services.closing import stop_run
 from agents.services.sending import NotAnOperator
 from felix_web.audit.services import audit_row, record
 from felix_web.common.errors import NotFound
 from felix_web.tenancy.principal import Principal
-from felix_web.tenancy.scoping import database_now, tenant_scope
+from felix_web.tenancy.scoping import tenant_scope
 from sessions.bells import ring_thread
 from sessions.core.events import EventKind, NewEvent
 from sessions.core.states import RunStatus, StopReason
 from sessions.models import Run, Thread
 from sessions.selectors import active_run
 from sessions.services.log import append
-from sessions.services.runs import end_run, lock_run
+from sessions.services.runs import lock_run
 from sessions.services.threads import open_branch
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def abort_run(*, principal: Principal, thread: Thread) -> Run | None:
 def _abort(principal: Principal, run: Run | None, thread: Thread) -> Run | None:
     if run is None:
         return None
-    _stop(run, StopReason.ABORTED, "aborted", because="run_stopped")
+    _stop(run, StopReason.ABORTED, "aborted", because="run_stopped", by=principal.name)
     _audit(principal, "run_aborted", run.pk, thread)
     run.refresh_from_db()
     return run
@@ -66,7 +66,8 @@ def rewind(*, principal: Principal, thread: Thread, after_seq: int) -> Thread:
 
 def _rewind(principal: Principal, after_seq: int, run: Run | None, thread: Thread) -> Thread:
     if run is not None:
-        _stop(run, StopReason.SUPERSEDED, "superseded", because="left behind by a rewind")
+        because = "left behind by a rewind"
+        _stop(run, StopReason.SUPERSEDED, "superseded", because=because, by=principal.name)
         thread.refresh_from_db()
     branch = open_branch(thread=thread, after_seq=after_seq)
     said = {"branch_id": branch.number, "from_seq": after_seq, "epoch": thread.leaf_epoch}
@@ -110,16 +111,14 @@ def _with_active(
                 return work(run, locked)
 
 
-def _stop(run: Run, stop_reason: StopReason, reason: str, *, because: str) -> None:
-    has_lease = run.lease_until is not None and run.lease_until >= database_now()
-    end_run(run_id=run.pk, status=RunStatus.STOPPED, stop_reason=stop_reason, reason=reason)
-    close_run(
+def _stop(run: Run, stop_reason: StopReason, reason: str, *, because: str, by: str) -> None:
+    stop_run(
         run,
         because=because,
         status=RunStatus.STOPPED,
         stop_reason=stop_reason,
         reason=reason,
-        is_driven=has_lease and run.status == RunStatus.RUNNING,
+        by=by,
     )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from agents.views.page import act_key
 from agents.views.present.gate import present_gate, waits_on
-from approvals.selectors import gate_for, gate_json, waiting_gates
+from approvals.core.gate import GateStatus
+from approvals.selectors import gate_for, gate_json, newest_gate_id, waiting_gates
 from felix_web.common.clock import epoch_ms
 from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import database_now, tenant_snapshot
@@ -36,6 +37,15 @@ def _next(principal: Principal, gate_id: str) -> tuple[str, str]:
     return (mine[0]["gate_id"], f"{len(mine)} more") if mine else ("", "")
 
 
+def _newer(principal: Principal, gate: Wire) -> tuple[str, bool]:
+    """Return the id of the card that asks again instead of this one, and whether one will."""
+    if gate["status"] != GateStatus.WITHDRAWN or gate["settled_because"] != "evidence_changed":
+        return "", False
+    with tenant_snapshot(principal.tenant_id):
+        newest = newest_gate_id(run_id=gate["run_id"], call_id=gate["call_id"])
+    return ("", True) if newest == gate["gate_id"] else (newest, False)
+
+
 def gate_context(
     *,
     principal: Principal,
@@ -51,6 +61,7 @@ def gate_context(
     """
     gate, title, read_ms = read_gate(principal=principal, gate_id=gate_id)
     next_gate, next_words = _next(principal, gate_id)
+    newer_gate, is_asked_soon = _newer(principal, gate)
     card = present_gate(
         gate,
         viewer=principal.name,
@@ -66,5 +77,7 @@ def gate_context(
         "thread_title": title,
         "next_gate": next_gate,
         "next_words": next_words,
+        "newer_gate": newer_gate,
+        "is_asked_soon": is_asked_soon,
         "act_key": act_key(),
     }

@@ -13,7 +13,7 @@ from agents.services.deciding import SHOWS_THE_GATE, Word
 from agents.services.deciding import decide as take_decision
 from agents.views.gate_page import gate_context, read_gate
 from agents.views.inbox_page import inbox_context
-from agents.views.page import check_tenant, optional_int, page, principal_of
+from agents.views.page import check_tenant, optional_int, page, principal_of, take_draft
 from agents.views.present.evidence import present_evidence
 from agents.views.present.moments import clock
 from agents.views.present.numbers import counted
@@ -47,7 +47,9 @@ def inbox(request: HttpRequest) -> HttpResponse:
 @require_GET
 def gate(request: HttpRequest, gate_id: str) -> HttpResponse:
     """Show one gate, also one of a request without a thread."""
-    context = gate_context(principal=principal_of(request), gate_id=gate_id)
+    context = gate_context(
+        principal=principal_of(request), gate_id=gate_id, typed_note=take_draft(request)
+    )
     return render(request, "approvals/detail.html", context)
 
 
@@ -63,8 +65,6 @@ def _word(request: HttpRequest) -> Word:
     if said not in set(Decision) or revision is None or not digest:
         raise InvalidInput("The form is not complete. Open the gate again and decide there.")
     note = request.POST.get("note", "").replace("\r\n", "\n").strip()
-    if len(note) > LONGEST_NOTE:
-        raise InvalidInput(f"A note may have {LONGEST_NOTE} characters at most.")
     key = request.POST.get("key", "")
     return Word(
         Decision(said),
@@ -72,6 +72,13 @@ def _word(request: HttpRequest) -> Word:
         digest=digest,
         revision=revision,
         key=f"{key}-{said}" if KEY.fullmatch(key) else "",
+    )
+
+
+def _too_long(note: str) -> str:
+    return (
+        f"A note may have {LONGEST_NOTE:,} characters at most; this has {len(note):,}. "
+        "Nothing was sent."
     )
 
 
@@ -83,7 +90,7 @@ def _unseen(request: HttpRequest, principal: Principal, gate_id: str, word: Word
     evidence = present_evidence(gate["evidence"] or {}, gate["args"] or {})
     if not evidence.is_unseen:
         return ""
-    lines = counted(evidence.folded, "line")
+    lines = counted(evidence.folded, evidence.unit)
     return f"{lines} you have not seen are now shown. Nothing was sent: read them, then approve."
 
 
@@ -96,6 +103,8 @@ def _truth(principal: Principal, gate_id: str, error: FelixError) -> str:
         when = clock(gate["settled_at"], now_ms)
         by = "You" if gate["decided_by"] == principal.name else gate["decided_by"]
         return f"{by} {DONE[gate['status']]} this at {when}. Nothing was sent."
+    if isinstance(error, GateWithdrawn) and gate["settled_because"] == "evidence_changed":
+        return "What this asked about has changed, so it is asked again. Nothing was sent."
     if isinstance(error, GateWithdrawn):
         return "This was withdrawn: the run no longer asks for it. Nothing was sent."
     return f"{error.message} Nothing was sent."
@@ -116,7 +125,7 @@ def _card(
         gate_id=gate_id,
         is_unfolded=is_unfolded,
         notice=notice,
-        typed_note=request.POST.get("note", "")[:LONGEST_NOTE],
+        typed_note=request.POST.get("note", ""),
     )
     return render(request, "approvals/detail.html", context, status=status)
 
@@ -131,6 +140,8 @@ def decide(request: HttpRequest, gate_id: str) -> HttpResponse:
     principal = principal_of(request)
     check_tenant(request, principal)
     word = _word(request)
+    if len(word.note) > LONGEST_NOTE:
+        return _card(request, gate_id, _too_long(word.note), status=400)
     notice = _unseen(request, principal, gate_id, word)
     if notice:
         return _card(request, gate_id, notice, status=200, is_unfolded=True)

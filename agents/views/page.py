@@ -24,6 +24,8 @@ from felix_web.tenancy.principal import Principal
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
+DRAFT_KEY = "draft"
+
 STATUS: tuple[tuple[type[FelixError], int], ...] = (
     (Unauthenticated, 401),
     (Forbidden, 403),
@@ -110,6 +112,15 @@ def check_tenant(request: HttpRequest, principal: Principal) -> None:
 def act_key() -> str:
     """Return a fresh idempotency key for a form: sending it twice does it once."""
     return new_id("act")
+
+
+def take_draft(request: HttpRequest) -> str:
+    """Return, once, what was typed on this page and not sent because the session had ended."""
+    draft = request.session.get(DRAFT_KEY)
+    if not isinstance(draft, dict) or draft.get("path") != request.path:
+        return ""
+    del request.session[DRAFT_KEY]
+    return str(draft.get("text", ""))
 
 
 def optional_int(text: str | None) -> int | None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
+from agents.views.gate_rows import gate_rows
 from agents.views.present.target import target
 from agents.views.wire import run_wire
 from approvals.models import Gate
-from approvals.selectors import gate_json, gates_of_threads
+from approvals.selectors import gates_of_threads
 from felix_web.common.clock import epoch_ms
 from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import database_now
@@ -31,7 +32,6 @@ STATES = {
 }
 
 ACTIVE_ROWS = 200
-ACTIVE_RUNS = Run.objects.filter(thread=OuterRef("pk"), parent_run=None, status__in=ACTIVE)
 
 Wire = dict[str, Any]
 Cursor = tuple[datetime, int]
@@ -66,7 +66,6 @@ def _threads(principal: Principal, chosen: ThreadFilter) -> QuerySet[Any]:
     )
     if chosen.state in STATES:
         rows = rows.filter(newest_status__in=[status.value for status in STATES[chosen.state]])
-    rows = rows.annotate(is_active=Exists(ACTIVE_RUNS))
     return rows.select_related("owner__user")
 
 
@@ -75,14 +74,16 @@ def thread_page(
 ) -> tuple[list[Wire], Cursor | None]:
     """Return rows of the tenant's threads, and where the next page starts, or None on the last one.
 
-    The first page has the threads with an active run, whatever their age, and the newest others.
+    The first page has the newest `ACTIVE_ROWS` threads with an active run, whatever their age, and
+    the newest others; those with an active run beyond that number are among the others.
 
     Args:
         before: (updated_at, pk) of the last row of the page before.
     """
     rows = _threads(principal, chosen).order_by("-updated_at", "-pk")
-    active = [] if before else list(rows.filter(pk__in=_active_ids(principal)))
-    others = rows.filter(is_active=False)
+    ahead = _active_ids(principal)
+    active = [] if before else list(rows.filter(pk__in=ahead))
+    others = rows.exclude(pk__in=ahead)
     if before is not None:
         moment, pk = before
         others = others.filter(Q(updated_at__lt=moment) | Q(updated_at=moment, pk__lt=pk))
@@ -95,15 +96,27 @@ def thread_page(
 
 def _active_ids(principal: Principal) -> list[int]:
     """Return the threads with an active run, newest first; found through the few active runs."""
-    runs = Run.objects.for_tenant(principal.tenant_id).filter(parent_run=None, status__in=ACTIVE)
-    return list(runs.order_by("-created_at").values_list("thread_id", flat=True)[:ACTIVE_ROWS])
+    return list(
+        _active_runs(principal)
+        .order_by("-created_at")
+        .values_list("thread_id", flat=True)[:ACTIVE_ROWS]
+    )
+
+
+def _active_runs(principal: Principal) -> QuerySet[Run]:
+    return Run.objects.for_tenant(principal.tenant_id).filter(
+        parent_run=None,
+        status__in=ACTIVE,
+        thread__kind=ThreadKind.CHAT,
+        thread__deleted_at=None,
+    )
 
 
 def _as_rows(principal: Principal, threads: Sequence[Thread]) -> list[Wire]:
     runs = Run.objects.in_bulk([_run_id(thread) for thread in threads])
     waiting = [thread.pk for thread in threads if _status(thread) == RunStatus.WAITING]
-    gates = _first_gates(principal, gates_of_threads(thread_ids=waiting) if waiting else [])
     now = database_now()
+    gates = _first_gates(principal, gates_of_threads(thread_ids=waiting), now) if waiting else {}
     tools = _started_tools([thread for thread in threads if _status(thread) == RunStatus.RUNNING])
 
     def row(thread: Thread) -> Wire:
@@ -124,12 +137,11 @@ def _status(thread: Thread) -> str:
     return str(getattr(thread, "newest_status", None) or "")
 
 
-def _first_gates(principal: Principal, gates: Iterable[Gate]) -> dict[int, Wire]:
+def _first_gates(principal: Principal, gates: Sequence[Gate], now: datetime) -> dict[int, Wire]:
     """Return each thread's gate to name: one the caller can decide, else the nearest deadline."""
     first: dict[int, Wire] = {}
-    now = database_now()
-    for gate in gates:
-        wire = gate_json(gate, now=now, principal=principal)
+    wires = gate_rows(gates, now=now, principal=principal)
+    for gate, wire in zip(gates, wires, strict=True):
         known = first.get(gate.thread_id)
         if known is None or (wire["can_decide"] and not known["can_decide"]):
             first[gate.thread_id] = wire
@@ -183,17 +195,7 @@ def _row(thread: Thread, run: Wire, doing: str, gate: Wire | None) -> Wire:
 
 def active_counts(*, principal: Principal) -> dict[str, int]:
     """Return how many threads wait and how many run, by the names of STATES."""
-    rows = (
-        Run.objects.for_tenant(principal.tenant_id)
-        .filter(
-            parent_run=None,
-            status__in=ACTIVE,
-            thread__kind=ThreadKind.CHAT,
-            thread__deleted_at=None,
-        )
-        .values_list("status")
-        .annotate(number=Count("pk"))
-    )
+    rows = _active_runs(principal).values_list("status").annotate(number=Count("pk"))
     counts = {RunStatus(status): number for status, number in rows}
     return {
         name: sum(counts.get(status, 0) for status in STATES[name])

@@ -13,8 +13,16 @@ from agents.core.compile import CompiledAgent
 from agents.core.manifest.problems import ManifestInvalid
 from agents.services.manifests import compiled_version, live_version, manifest_names
 from agents.services.sending import send
-from agents.views.page import act_key, check_tenant, page, principal_of, status_of, with_query
-from agents.views.threads import LONGEST_MESSAGE, message_of
+from agents.views.page import (
+    act_key,
+    check_tenant,
+    page,
+    principal_of,
+    status_of,
+    take_draft,
+    with_query,
+)
+from agents.views.threads import message_of
 from felix_web.common.errors import FelixError
 from felix_web.common.ids import new_id
 from felix_web.tenancy.principal import Principal
@@ -82,7 +90,7 @@ def new(request: HttpRequest) -> HttpResponse:
     """Show the form, or start the thread and lead to it; what was typed is never lost."""
     principal = principal_of(request)
     if request.method != "POST":
-        text = request.GET.get("message", "")[:LONGEST_MESSAGE]
+        text = take_draft(request) or request.GET.get("message", "")
         context = _context(principal, chosen=request.GET.get("agent", ""), text=text, key=act_key())
         return render(request, "threads/new.html", context)
     manifest = request.POST.get("agent", "")
@@ -93,7 +101,7 @@ def new(request: HttpRequest) -> HttpResponse:
             message=message_of(request, manifest=manifest, thread=_thread_id(request)),
         )
     except FelixError as error:
-        text = request.POST.get("message", "")[:LONGEST_MESSAGE]
+        text = request.POST.get("message", "")
         words = f"Not sent. {error.message}"
         context = _context(principal, chosen=manifest, text=text, key=act_key(), error=words)
         return render(request, "threads/new.html", context, status=status_of(error))

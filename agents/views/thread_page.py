@@ -8,17 +8,20 @@ from typing import Any
 from agents.core.limits import Limits
 from agents.core.manifest.bundled import UnknownManifest
 from agents.core.manifest.problems import ManifestInvalid
+from agents.core.providers.profiles import ModelProfile, UnknownModel
+from agents.profiles import deployment_models
 from agents.services.manifests import compiled_version, version_of
+from agents.views.gate_rows import page_gates
 from agents.views.page import act_key
 from agents.views.present.activity import present_activity
 from agents.views.present.composer import present_composer
 from agents.views.present.gate import GateCard, present_gate
 from agents.views.present.meters import present_meters
 from agents.views.present.state_block import present_state
-from agents.views.present.transcript import present_transcript
+from agents.views.present.transcript import Transcript, present_transcript
 from agents.views.rail import rail_of
 from agents.views.wire import event_wire, run_wire
-from approvals.selectors import frame_gates, gate_json
+from approvals.selectors import frame_gates
 from felix_web.common.clock import epoch_ms, from_ms
 from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import database_now, tenant_snapshot
@@ -59,15 +62,28 @@ def read_thread(*, principal: Principal, thread_id: str, before_seq: int | None)
         events, has_older = newest_events(branch, before_seq=before_seq)
         run = newest_run(thread_id=thread.pk)
         now = database_now()
-        gates = frame_gates(run_id=run.pk) if run is not None and before_seq is None else []
+        is_newest = before_seq is None
+        gates = frame_gates(run_id=run.pk, with_evidence=False) if run and is_newest else []
         return ThreadView(
             thread=thread,
             run=run,
             events=[event_wire(event) for event in events],
             has_older=has_older,
-            gates=[gate_json(gate, now=now, principal=principal) for gate in gates],
+            gates=page_gates(gates, now=now, principal=principal),
             read_ms=epoch_ms(now),
         )
+
+
+def _run(view: ThreadView) -> Wire | None:
+    """Return the thread's run with what it may use, as far as this build still knows that."""
+    run = view.run
+    if run is None:
+        return None
+    model, limits = _model(run), _limits(run)
+    if limits is not None and model is not None:
+        limits = limits.within(model.max_turns)
+    window = None if model is None else model.context_window
+    return run_wire(run, now=from_ms(view.read_ms), limits=limits, context_window=window)
 
 
 def _limits(run: Run) -> Limits | None:
@@ -82,6 +98,14 @@ def _limits(run: Run) -> Limits | None:
         return None
 
 
+def _model(run: Run) -> ModelProfile | None:
+    """Return the run's model; None where this deployment has it no more."""
+    try:
+        return deployment_models().model(run.model)
+    except UnknownModel:
+        return None
+
+
 def _doing(view: ThreadView) -> str:
     """Return what a running run does now: the call that was started last, else the model."""
     if view.run is None or view.run.status != RunStatus.RUNNING:
@@ -93,9 +117,37 @@ def _doing(view: ThreadView) -> str:
     return "the model is thinking"
 
 
+def _ended_by(view: ThreadView) -> str:
+    """Return who stopped the newest run; "" where nobody did or the log does not say."""
+    ends = [event for event in view.events if event["kind"] == "run_finished"]
+    mine = [event for event in ends if view.run is not None and event["run_id"] == view.run.pk]
+    return str(mine[-1].get("by") or "") if mine else ""
+
+
 def _names(events: list[Wire]) -> dict[str, str]:
     said = [event for event in events if event["kind"] == "user_message" and event["run_id"]]
     return {event["run_id"]: str(event.get("by") or "") for event in said}
+
+
+def _cards(view: ThreadView, principal: Principal, agent: str) -> dict[str, GateCard]:
+    """Return the newest gate of each call, by the call's id."""
+    return {
+        gate["call_id"]: present_gate(gate, viewer=principal.name, agent=agent, where="thread")
+        for gate in view.gates
+    }
+
+
+def _transcript(
+    view: ThreadView, cards: dict[str, GateCard], names: dict[str, str], *, is_newest: bool
+) -> Transcript:
+    return present_transcript(
+        view.events,
+        gates=cards,
+        names=names,
+        active_run=view.active_run,
+        older_before=view.events[0]["seq"] if view.has_older and view.events else None,
+        is_newest=is_newest,
+    )
 
 
 def thread_context(
@@ -113,33 +165,18 @@ def thread_context(
         text: What was typed and could not be sent.
         error: Why it could not.
     """
-    run = (
-        None
-        if view.run is None
-        else run_wire(view.run, now=from_ms(view.read_ms), limits=_limits(view.run))
-    )
+    run = _run(view)
     agent = f"{view.run.manifest}@{view.run.manifest_version}" if view.run else view.thread.manifest
-    cards: dict[str, GateCard] = {
-        gate["call_id"]: present_gate(gate, viewer=principal.name, agent=agent, where="thread")
-        for gate in view.gates
-    }
-    state = present_state(run, list(cards.values()), doing=_doing(view))
+    cards = _cards(view, principal, agent)
+    state = present_state(run, list(cards.values()), doing=_doing(view), ended_by=_ended_by(view))
     names = _names(view.events)
-    transcript = present_transcript(
-        view.events,
-        gates=cards,
-        names=names,
-        active_run=view.active_run,
-        older_before=view.events[0]["seq"] if view.has_older and view.events else None,
-        is_newest=before_seq is None,
-    )
     return {
         "now_ms": view.read_ms,
         "title": view.thread.title or "New thread",
         "agent": agent,
         "thread_id": view.thread.suffix,
         "run_state": state,
-        "transcript": transcript,
+        "transcript": _transcript(view, cards, names, is_newest=before_seq is None),
         "first_gate": state.gate_id,
         "composer": present_composer(state, may_send=principal.may_send, text=text, error=error),
         "meters": present_meters(run, view.events, has_older=view.has_older),

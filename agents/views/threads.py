@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 from agents.services.sending import Message, send
 from agents.services.stopping import abort_run
 from agents.views.list_page import list_context
-from agents.views.page import check_tenant, optional_int, page, principal_of, status_of
+from agents.views.page import check_tenant, optional_int, page, principal_of, status_of, take_draft
 from agents.views.thread_page import read_thread, thread_context
 from felix_web.common.digests import digest
 from felix_web.common.errors import FelixError, InvalidInput, NotFound
@@ -19,7 +19,6 @@ from felix_web.tenancy.scoping import tenant_snapshot
 from sessions.selectors import thread_for
 
 LONGEST_MESSAGE = 100_000
-DRAFT_KEY = "draft"
 
 
 @page
@@ -36,15 +35,6 @@ def index(request: HttpRequest) -> HttpResponse:
     return render(request, "threads/list.html", context)
 
 
-def _draft(request: HttpRequest) -> str:
-    """Return, once, what could not be sent because the session had ended."""
-    draft = request.session.get(DRAFT_KEY)
-    if not isinstance(draft, dict) or draft.get("path") != request.path:
-        return ""
-    del request.session[DRAFT_KEY]
-    return str(draft.get("text", ""))
-
-
 @page
 @require_GET
 def thread(request: HttpRequest, thread_id: str) -> HttpResponse:
@@ -53,7 +43,7 @@ def thread(request: HttpRequest, thread_id: str) -> HttpResponse:
     before_seq = optional_int(request.GET.get("before"))
     view = read_thread(principal=principal, thread_id=thread_id, before_seq=before_seq)
     context = thread_context(
-        principal=principal, view=view, before_seq=before_seq, text=_draft(request)
+        principal=principal, view=view, before_seq=before_seq, text=take_draft(request)
     )
     return render(request, "runs/panel.html", context)
 
@@ -68,7 +58,9 @@ def posted_message(request: HttpRequest) -> str:
     if not text:
         raise InvalidInput("Type a message first.")
     if len(text) > LONGEST_MESSAGE:
-        raise InvalidInput(f"A message may have {LONGEST_MESSAGE:,} characters at most.")
+        raise InvalidInput(
+            f"A message may have {LONGEST_MESSAGE:,} characters at most; this has {len(text):,}."
+        )
     return text
 
 
@@ -92,7 +84,7 @@ def _with_error(
     context = thread_context(
         principal=principal,
         view=view,
-        text=request.POST.get("message", "")[:LONGEST_MESSAGE],
+        text=request.POST.get("message", ""),
         error=f"Not sent. {error.message}",
     )
     return render(request, "runs/panel.html", context, status=status_of(error))

@@ -26,12 +26,15 @@ def event_wire(event: Event) -> dict[str, Any]:
     }
 
 
-def run_wire(run: Run, *, now: datetime, limits: Limits | None = None) -> dict[str, Any]:
+def run_wire(
+    run: Run, *, now: datetime, limits: Limits | None = None, context_window: int | None = None
+) -> dict[str, Any]:
     """Return a run with its counters.
 
     Args:
         now: Judges whether its time is over.
-        limits: What its manifest allows; None where that is not asked for.
+        limits: What its manifest and its model allow; None where that is not asked for.
+        context_window: Tokens that its model takes; None where not known, or not asked for.
     """
     allowed: dict[str, int] = {}
     if limits is not None:
@@ -61,7 +64,9 @@ def run_wire(run: Run, *, now: datetime, limits: Limits | None = None) -> dict[s
             "cost_usd_micros": run.cost_usd_micros,
             "certain": run.is_usage_certain,
             "model_ms": run.model_ms,
+            "context_tokens": run.context_tokens,
         },
+        "context_window": context_window,
         "limits": allowed,
         "error": run.error,
     }

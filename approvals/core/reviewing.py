@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from approvals.core.gate import Decision, GateStatus
+from approvals.core.rules import DEFAULT_REVIEWERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,25 @@ class Terms:
 
 
 def why_not(terms: Terms, reviewer: Reviewer) -> str:
-    """Return the error code that keeps the reviewer from deciding, or "" where nothing does."""
-    if not reviewer.is_member:
-        return "needs_a_member" if terms.quorum > 1 or not terms.allow_self else ""
+    """Return the error code that keeps the reviewer from deciding, or "" where nothing does.
+
+    A key of nobody has no role: its scope stands for one only where the rule asks for nothing in
+    particular, and never on a run or a thread of its own.
+    """
     is_starter = reviewer.identity in (terms.starter, terms.owner)
+    if not reviewer.is_member:
+        return "needs_a_member" if is_starter or _is_particular(terms) else ""
     if is_starter and not terms.allow_self:
         return "no_self_approval"
     if reviewer.role in terms.reviewers:
         return ""
     owns = terms.allow_self and reviewer.identity == terms.owner and reviewer.role != "viewer"
     return "" if owns else "not_a_reviewer"
+
+
+def _is_particular(terms: Terms) -> bool:
+    reviewers = frozenset(terms.reviewers)
+    return terms.quorum > 1 or not terms.allow_self or reviewers != frozenset(DEFAULT_REVIEWERS)
 
 
 def outcome(quorum: int, decisions: Sequence[Decision]) -> GateStatus:

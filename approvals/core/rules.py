@@ -14,14 +14,12 @@ DEFAULT_REVIEWERS = ("reviewer", "admin")
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRule:
-    """One rule. `ttl_seconds` None means the default of the run's mode.
-
-    See `deadlines.ttl_seconds`.
+    """One rule. `ttl_seconds` None means the default of the run's mode; see `ttl`.
 
     Attributes:
         tools: Tool names or globs; a literal name beats a pattern.
         one_shot: True: one gate per call. False: an approval also mints a grant for identical
-            calls.
+            calls on what is the same then.
         bind_principal: The approval, or grant, holds only for the principal that asked.
         allow_unattended: A run that nobody attends waits too; otherwise its call is denied at once.
         when_args: The rule holds only where each named argument is present (not null, not empty; 0

@@ -20,6 +20,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.CharField(max_length=32, primary_key=True, serialize=False)),
                 ('kind', models.CharField(choices=[('approval', 'approval'), ('client_tool', 'client_tool'), ('question', 'question')], max_length=12)),
+                ('ordinal', models.IntegerField()),
                 ('call_id', models.CharField(max_length=256)),
                 ('tool', models.CharField(max_length=128)),
                 ('args', models.JSONField()),
@@ -75,11 +76,13 @@ class Migration(migrations.Migration):
             name='Grant',
             fields=[
                 ('id', models.CharField(max_length=32, primary_key=True, serialize=False)),
+                ('rule_id', models.CharField(max_length=128)),
                 ('manifest', models.CharField(max_length=128)),
                 ('manifest_version', models.IntegerField()),
                 ('tool', models.CharField(max_length=128)),
                 ('args_digest', models.CharField(max_length=64)),
                 ('tool_digest', models.CharField(max_length=64)),
+                ('preimage', models.CharField(blank=True, max_length=80)),
                 ('principal', models.CharField(blank=True, max_length=40)),
                 ('granted_by', models.CharField(max_length=200)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
@@ -87,11 +90,8 @@ class Migration(migrations.Migration):
                 ('revoked_at', models.DateTimeField(blank=True, null=True)),
                 ('gate', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.gate')),
                 ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenancy.tenant')),
+                ('thread', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='agent_sessions.thread')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='gate',
-            index=models.Index(fields=['run'], name='gates_of_run'),
         ),
         migrations.AddIndex(
             model_name='gate',
@@ -100,6 +100,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='gate',
             index=models.Index(condition=models.Q(('status', 'waiting')), fields=['expires_at'], name='gates_to_expire'),
+        ),
+        migrations.AddConstraint(
+            model_name='gate',
+            constraint=models.UniqueConstraint(fields=('run', 'ordinal'), name='gate_ordinal_once_per_run'),
         ),
         migrations.AddConstraint(
             model_name='gate',
@@ -119,6 +123,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='grant',
-            index=models.Index(fields=['tenant', 'tool', 'args_digest'], name='grants_for_call'),
+            index=models.Index(fields=['tenant', 'manifest', 'manifest_version', 'expires_at'], name='grants_for_run'),
+        ),
+        migrations.AddIndex(
+            model_name='grant',
+            index=models.Index(fields=['tenant', '-created_at', '-id'], name='grants_newest_first'),
         ),
     ]

@@ -52,7 +52,8 @@ def exit_code_of(error: FelixError) -> int:
     return INTERNAL if isinstance(error, Unavailable) else USAGE
 
 
-def _say(error: FelixError) -> None:
+def say(error: FelixError) -> None:
+    """The error and what can be done about it stand on stderr."""
     print(make_visible(f"felix: {error.message}"), file=sys.stderr)
     if error.hint and not isinstance(error, NotFound):
         print(make_visible(f"  {error.hint}"), file=sys.stderr)
@@ -69,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         set_up(arguments)
         return run(arguments)
     except FelixError as error:
-        _say(error)
+        say(error)
         return exit_code_of(error)
     except KeyboardInterrupt:
         return INTERRUPTED

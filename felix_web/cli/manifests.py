@@ -21,14 +21,18 @@ def add_commands(commands: Any) -> None:
     put = acts.add_parser("put", help="store a file as the live version")
     put.add_argument("file")
     put.add_argument("--tenant", default="default")
-    put.set_defaults(run=put_file)
+    put.set_defaults(run=put_file, needs_data=True)
 
 
 def _read(name: str) -> str:
     try:
         return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeError):
-        raise InvalidInput(f"The file {name} cannot be read as UTF-8 text.") from None
+    except FileNotFoundError:
+        raise InvalidInput(f"There is no file {name}.") from None
+    except OSError as problem:
+        raise InvalidInput(f"The file {name} cannot be read: {problem.strerror}.") from None
+    except UnicodeError:
+        raise InvalidInput(f"The file {name} is not UTF-8 text.") from None
 
 
 def check_file(arguments: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Any
 
+from felix_web.cli.database import usable_database
 from felix_web.cli.setup import migrate
 from felix_web.env import EnvError
 
@@ -36,7 +37,8 @@ def run_up(arguments: argparse.Namespace) -> int:
     """Serve everything in this process until Ctrl-C."""
     from django.conf import settings
 
-    from agents.profiles import is_scripted
+    from agents.profiles import deployment_models
+    from felix_web.embedded.listening import open_listener
     from felix_web.embedded.lock import DataLock
     from felix_web.embedded.process import serve_embedded
     from felix_web.tenancy.services import create_first_operator
@@ -44,22 +46,35 @@ def run_up(arguments: argparse.Namespace) -> int:
     if not settings.IS_EMBEDDED:
         raise EnvError("FELIX_REDIS_URL is set: start felix web, felix worker and felix beat.")
     _check_bind()
+    deployment_models()
     DataLock(settings.DATA_DIR).take()
+    listener = open_listener(settings.BIND, settings.PORT)
     migrate()
-    first = create_first_operator()
-    say = [f"Felix is on http://{settings.BIND}:{settings.PORT}", f"Data: {settings.DATA_DIR}"]
-    if first is not None:
-        name, password = first
-        say.append(f"Sign in as {name} with the one-time password {password}")
-    if is_scripted():
-        say.append("No model is configured: a scripted demo model answers, and says so.")
-    print("\n".join(say), file=sys.stderr, flush=True)
+    _greet(create_first_operator())
     if arguments.demo:
         from felix_web.cli.demo import start_demo
 
         start_demo()
-    serve_embedded()
+    serve_embedded(listener)
     return 0
+
+
+def _greet(first: tuple[str, str] | None) -> None:
+    """Say where Felix is, and how the first operator signs in. What is said here is true: the
+    socket listens.
+    """
+    from django.conf import settings
+
+    from agents.profiles import is_scripted
+
+    host = f"[{settings.BIND}]" if ":" in settings.BIND else settings.BIND
+    words = [f"Felix is on http://{host}:{settings.PORT}", f"Data: {settings.DATA_DIR}"]
+    if first is not None:
+        name, password = first
+        words.append(f"Sign in as {name} with the one-time password {password}")
+    if is_scripted():
+        words.append("No model is configured: a scripted demo model answers, and says so.")
+    print("\n".join(words), file=sys.stderr, flush=True)
 
 
 def _production() -> None:
@@ -67,6 +82,7 @@ def _production() -> None:
 
     Raises:
         EnvError: no Redis, no model, or a database that is behind this version.
+        DatabaseUnusable: the database cannot be reached.
     """
     from django.conf import settings
     from django.db import connection
@@ -80,24 +96,30 @@ def _production() -> None:
         raise EnvError("FELIX_REDIS_URL is not set: processes apart need it. Or start felix up.")
     _check_bind()
     deployment_models()
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    with usable_database():
+        executor = MigrationExecutor(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if plan:
         raise EnvError("The database is behind this version: python manage.py migrate")
     install_doorbell(RedisDoorbell())
 
 
 def run_web(arguments: argparse.Namespace) -> int:
     """Serve HTTP until SIGTERM."""
+    from django.conf import settings
+
     from agents.live.listening import hub_listener
+    from felix_web.embedded.listening import open_listener
     from felix_web.embedded.process import serve_web
 
     _production()
+    web = open_listener(settings.BIND, settings.PORT)
     listener = hub_listener()
     listener.start()
     try:
-        serve_web()
+        serve_web(web)
     finally:
-        listener.stop()
+        listener.close()
     return 0
 
 
@@ -122,9 +144,11 @@ def run_beat(arguments: argparse.Namespace) -> int:
     from django.conf import settings
 
     from felix_web.celery import app
+    from felix_web.deployment import data_folder
 
     _production()
-    settings.DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with data_folder(settings.DATA_DIR):
+        settings.DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     app.start(
         [
             "--quiet",

@@ -5,21 +5,27 @@ from __future__ import annotations
 import argparse
 import sys
 
-from felix_web.common.errors import Unavailable
+from felix_web.cli.database import check_data_exists, usable_database
 
 
 def set_up(arguments: argparse.Namespace) -> None:
     """Django is set up and logs go to stderr.
 
     Raises:
-        EnvError: the environment holds a setting that cannot be used.
+        EnvError: the environment holds a setting that cannot be used, or the command changes data
+            and there is none.
     """
     import django
+    from django.apps import apps
 
     from felix_web import env
 
     for unknown in env.unknown_variables():
         print(f"felix: {unknown}", file=sys.stderr)
+    # Before Django's settings are read, which make the data folder. A caller that has Django set up
+    # has chosen its database already.
+    if getattr(arguments, "needs_data", False) and not apps.ready:
+        check_data_exists()
     django.setup()
 
 
@@ -27,12 +33,9 @@ def migrate() -> None:
     """The database has this version's tables.
 
     Raises:
-        Unavailable: it cannot be reached or written.
+        EnvError, DatabaseUnusable: as `usable_database`.
     """
     from django.core.management import call_command
-    from django.db import Error
 
-    try:
+    with usable_database():
         call_command("migrate", interactive=False, verbosity=0)
-    except Error as error:
-        raise Unavailable(f"The database cannot be used: {type(error).__name__}.") from None

@@ -9,19 +9,47 @@ from typing import Any
 from felix_web.cli.setup import migrate
 
 ROLES = ("viewer", "operator", "reviewer", "admin")
+NOUNS = {
+    "tenant": "teams with their own threads, agents and keys",
+    "user": "people in a tenant",
+    "key": "programs' credentials",
+}
 
 
 def add_commands(commands: Any) -> None:
-    """The parser knows the commands that make tenants, people and keys."""
-    tenant = _creating(commands, "tenant", "a team with its own threads, agents and keys")
+    """The parser knows the commands for tenants, people and keys."""
+    tenant = _acts(commands, "tenant").add_parser(
+        "create", help="make a team with its own threads, agents and keys"
+    )
     tenant.add_argument("slug")
     tenant.set_defaults(run=create_tenant)
-    user = _creating(commands, "user", "a person in a tenant")
+    _add_user_commands(_acts(commands, "user"))
+    _add_key_commands(_acts(commands, "key"))
+
+
+def _acts(commands: Any, noun: str) -> Any:
+    group = commands.add_parser(noun, help=NOUNS[noun])
+    group.set_defaults(needs_data=True)
+    return group.add_subparsers(dest="act", required=True, metavar="ACT")
+
+
+def _add_user_commands(acts: Any) -> None:
+    user = acts.add_parser("create", help="make a person a member of a tenant")
     user.add_argument("name")
     user.add_argument("--tenant", required=True)
     user.add_argument("--role", required=True, choices=ROLES)
     user.set_defaults(run=create_user)
-    key = _creating(commands, "key", "a program's credential")
+    forgetful = acts.add_parser("password", help="print a new one-time password")
+    forgetful.add_argument("name")
+    forgetful.set_defaults(run=reset_password)
+    leaver = acts.add_parser("remove", help="end a membership, its keys and its runs")
+    leaver.add_argument("name")
+    leaver.add_argument("--tenant", required=True)
+    leaver.set_defaults(run=remove_user)
+
+
+def _add_key_commands(acts: Any) -> None:
+    key = acts.add_parser("create", help="make a program's credential")
     key.add_argument("--tenant", required=True)
     key.add_argument(
         "--owner", help="the member it belongs to; without one it is its own principal"
@@ -29,13 +57,10 @@ def add_commands(commands: Any) -> None:
     key.add_argument("--name", required=True)
     key.add_argument("--scopes", default="", help="comma-separated; * is all")
     key.set_defaults(run=create_key)
-
-
-def _creating(commands: Any, noun: str, meaning: str) -> argparse.ArgumentParser:
-    group = commands.add_parser(noun, help=meaning)
-    acts = group.add_subparsers(dest="act", required=True, metavar="ACT")
-    parser: argparse.ArgumentParser = acts.add_parser("create", help=f"make {meaning}")
-    return parser
+    lost = acts.add_parser("revoke", help="end a key and its runs")
+    lost.add_argument("name")
+    lost.add_argument("--tenant", required=True)
+    lost.set_defaults(run=revoke_key)
 
 
 def create_tenant(arguments: argparse.Namespace) -> int:
@@ -57,7 +82,19 @@ def create_user(arguments: argparse.Namespace) -> int:
     if password:
         print(password)
     else:
-        print(f"{arguments.name} has a password already.", file=sys.stderr)
+        print(
+            f"{arguments.name} has a password already; felix user password makes a new one.",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def reset_password(arguments: argparse.Namespace) -> int:
+    """Print a new one-time password of a person; the old one and every sign-in are over."""
+    from felix_web.tenancy import services
+
+    migrate()
+    print(services.reset_password(username=arguments.name))
     return 0
 
 
@@ -74,4 +111,24 @@ def create_key(arguments: argparse.Namespace) -> int:
         tenant=tenant, name=arguments.name, scopes=arguments.scopes.split(","), owner=owner
     )
     print(secret)
+    return 0
+
+
+def remove_user(arguments: argparse.Namespace) -> int:
+    """End a membership, with its keys and its runs."""
+    from agents.services.leaving import remove_member
+    from felix_web.tenancy.services import tenant_by_slug
+
+    migrate()
+    remove_member(tenant=tenant_by_slug(arguments.tenant), username=arguments.name)
+    return 0
+
+
+def revoke_key(arguments: argparse.Namespace) -> int:
+    """End a key, with its runs."""
+    from agents.services import leaving
+    from felix_web.tenancy.services import tenant_by_slug
+
+    migrate()
+    leaving.revoke_key(tenant=tenant_by_slug(arguments.tenant), name=arguments.name)
     return 0

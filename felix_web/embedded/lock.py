@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from felix_web.common.errors import FelixError
+from felix_web.deployment import data_folder
 
 
 class AlreadyUp(FelixError):
@@ -32,7 +33,12 @@ class DataLock:
 
         Raises:
             AlreadyUp: another one's; the message names its pid.
+            EnvError: the directory cannot be written.
         """
+        with data_folder(self._path.parent):
+            self._take()
+
+    def _take(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

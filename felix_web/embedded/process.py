@@ -5,15 +5,12 @@ Web, worker and scheduler in one, on SQLite, without Redis (decisions 2.1, 3.7).
 
 from __future__ import annotations
 
-import logging
 import signal
+import socket
 import threading
 from typing import Any
 
 from django.conf import settings
-from django.db import Error, close_old_connections
-
-log = logging.getLogger(__name__)
 
 
 def _worker_class() -> type[Any]:
@@ -64,30 +61,7 @@ class WorkerThread(threading.Thread):
         self._worker.stop(in_sighandler=True)
 
 
-class SweepThread(threading.Thread):
-    """The scheduler: sweeps every `FELIX_SWEEP_SECONDS`."""
-
-    def __init__(self) -> None:
-        super().__init__(name="felix-sweep", daemon=True)
-        self._closing = threading.Event()
-
-    def run(self) -> None:
-        """Sweep until `stop`."""
-        from agents.services.sweeping import sweep
-
-        while not self._closing.wait(settings.SWEEP_SECONDS):
-            try:
-                sweep()
-            except Error as error:
-                log.warning("sweep_failed", extra={"error": type(error).__name__})
-                close_old_connections()
-
-    def stop(self) -> None:
-        """The thread ends after the sweep under way."""
-        self._closing.set()
-
-
-def serve_embedded() -> None:
+def serve_embedded(listener: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM; then runs end their step and their leases are freed.
 
     The caller has taken the data directory's lock and migrated the database.
@@ -95,33 +69,35 @@ def serve_embedded() -> None:
     from agents.doorbells import EmbeddedDoorbell
     from agents.engine import engine
     from agents.profiles import deployment_models
+    from agents.sweeper import SweepThread
     from felix_web.common.doorbell import install_doorbell
+    from felix_web.common.lasting import let_go, watch
 
     deployment_models()
     install_doorbell(EmbeddedDoorbell())
     engine()
     worker, sweeper = WorkerThread(), SweepThread()
     worker.start()
+    watch(worker)
     sweeper.start()
     try:
-        serve_web()
+        serve_web(listener)
     finally:
-        sweeper.stop()
+        sweeper.close()
+        let_go(worker)
         worker.stop()
         engine().close()
 
 
-def serve_web() -> None:
+def serve_web(listener: socket.socket) -> None:
     """Serve HTTP on the main thread until SIGINT or SIGTERM."""
-    from daphne.endpoints import build_endpoint_description_strings
-
     from felix_web.asgi import application
     from felix_web.embedded.web_server import PacedServer
 
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))
     PacedServer(
         application=application,
-        endpoints=build_endpoint_description_strings(host=settings.BIND, port=settings.PORT),
+        endpoints=["none: the socket is handed over"],
         signal_handlers=True,
         action_logger=None,
         http_timeout=None,
@@ -130,4 +106,4 @@ def serve_web() -> None:
         application_close_timeout=2,
         server_name="felix",
         verbosity=0,
-    ).run()
+    ).serve_on(listener)

@@ -8,6 +8,7 @@ so that a slow stream fills its own bounded queue and is told to re-sync.
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 from daphne.http_protocol import WebRequest
@@ -40,6 +41,21 @@ class Pace:
 
 class PacedServer(Server):  # type: ignore[misc]
     """The web server of Felix's processes."""
+
+    def serve_on(self, listener: socket.socket) -> None:
+        """Serve what connects to the socket, until the reactor ends. The socket is the server's."""
+        from twisted.internet import reactor
+
+        def adopt() -> None:
+            descriptor, family = listener.fileno(), listener.family
+            reactor.adoptStreamPort(descriptor, family, self.http_factory)
+            # Twisted has a copy; with this one open, clients would queue at an ended server.
+            listener.close()
+
+        # Daphne's own endpoints cannot take over an IPv6 socket.
+        self.endpoints: list[str] = []
+        self.ready_callable = adopt
+        self.run()
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """The message is with the socket's buffer, and that has room for more."""

@@ -8,8 +8,14 @@ from urllib.parse import urlencode
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponsePermanentRedirect,
+    HttpResponseRedirect,
+)
 from django.http.response import HttpResponseBase
+from django.urls import is_valid_path
 from django.utils.decorators import sync_and_async_middleware
 
 from felix_web.common.errors import Unauthenticated
@@ -22,6 +28,8 @@ SECTIONS = frozenset(
 )
 TENANT_KEY = "tenant_id"
 SIGN_OUT = "/sign-out/"
+ACTS = frozenset({"send", "stop", "decide", "extend"})
+NOT_SENT = "Not sent: you are signed out. Nothing was done; sign in and repeat it."
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 AsyncNext = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
@@ -29,6 +37,10 @@ AsyncNext = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
 def _is_page(request: HttpRequest) -> bool:
     return request.path.strip("/").partition("/")[0] in SECTIONS
+
+
+def _is_panel(path: str) -> bool:
+    return path.strip("/").partition("/")[0] in SECTIONS | {"sign-in"}
 
 
 def open_membership(request: HttpRequest) -> Membership | None:
@@ -44,16 +56,30 @@ def open_membership(request: HttpRequest) -> Membership | None:
 
 
 def _page_of(path: str) -> str:
-    """Return the page that shows a form: the address the form was sent to without its last part."""
-    kept = path.rstrip("/").rpartition("/")[0]
-    return f"{kept}/"
+    """Return the page that shows the form that was sent here: the address without the act."""
+    page, _, act = path.rstrip("/").rpartition("/")
+    return f"{page}/" if act in ACTS else path
 
 
 def _ask_to_sign_in(request: HttpRequest) -> HttpResponse:
     if request.method in ("GET", "HEAD"):
         return HttpResponseRedirect(f"/sign-in/?{urlencode({'next': request.get_full_path()})}")
     kept = request.POST.get("message") or request.POST.get("note") or ""
-    return sign_in_page(request, next_url=_page_of(request.path), kept=kept, status=401)
+    page = _page_of(request.path)
+    return sign_in_page(request, next_url=page, kept=kept, unsent=NOT_SENT, status=401)
+
+
+def _slashed(request: HttpRequest) -> HttpResponse | None:
+    """Return a redirect from a page's address without its last slash; None for all others.
+
+    Addresses of programs are exact, and a form is sent nowhere but where its page says.
+    """
+    path = request.path_info
+    if request.method not in ("GET", "HEAD") or path.endswith("/") or not _is_panel(path):
+        return None
+    if is_valid_path(path) or not is_valid_path(f"{path}/"):
+        return None
+    return HttpResponsePermanentRedirect(request.get_full_path(force_append_slash=True))
 
 
 def _ask_for_a_password(request: HttpRequest) -> HttpResponse:
@@ -81,19 +107,24 @@ def _refusal(request: HttpRequest) -> HttpResponse | None:
 def signed_in_member(get_response: Next | AsyncNext) -> Next | AsyncNext:
     """Every page of the panel has `request.principal`; without a sign-in it is the sign-in page.
 
-    An act sent after the session ended is not done; its text stands on the sign-in page.
+    An act sent after the session ended is not done; its text stands on the sign-in page. An
+    address without its last slash leads to the page.
     """
     if iscoroutinefunction(get_response):
         go_on = cast("AsyncNext", get_response)
 
         async def handle(request: HttpRequest) -> HttpResponseBase:
-            refusal = await sync_to_async(_refusal)(request) if _is_page(request) else None
-            return refusal if refusal is not None else await go_on(request)
+            instead = _slashed(request)
+            if instead is None and _is_page(request):
+                instead = await sync_to_async(_refusal)(request)
+            return instead if instead is not None else await go_on(request)
 
         return handle
 
     def handle_sync(request: HttpRequest) -> HttpResponseBase:
-        refusal = _refusal(request) if _is_page(request) else None
-        return refusal if refusal is not None else cast("Next", get_response)(request)
+        instead = _slashed(request)
+        if instead is None and _is_page(request):
+            instead = _refusal(request)
+        return instead if instead is not None else cast("Next", get_response)(request)
 
     return handle_sync

@@ -12,14 +12,13 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from agents.views.page import DRAFT_KEY
 from felix_web.panel import throttle
 from felix_web.tenancy.auth import memberships_of
 from felix_web.tenancy.models import User
 
 WRONG = "The name or the password is not right."
 NO_TENANT = "You are not a member of any tenant here. Ask an admin to add you."
-LONGEST_KEPT = 100_000
-DRAFT_KEY = "draft"
 
 
 def safe_next(request: HttpRequest, url: str) -> str:
@@ -35,11 +34,13 @@ def sign_in_page(
     error: str = "",
     username: str = "",
     kept: str = "",
+    unsent: str = "",
     status: int = 200,
 ) -> HttpResponse:
     """Return the sign-in page.
 
     Args:
+        unsent: One sentence about the act that could not be done.
         kept: What was typed into a form that could not be sent; it comes back after signing in.
     """
     context = {
@@ -47,7 +48,8 @@ def sign_in_page(
         "next": safe_next(request, next_url),
         "error": error,
         "username": username,
-        "kept": kept[:LONGEST_KEPT],
+        "kept": kept,
+        "unsent": unsent,
     }
     response = render(request, "sign_in.html", context, status=status)
     response.headers["Cache-Control"] = "no-store, private"
@@ -104,7 +106,7 @@ def _welcome(request: HttpRequest, user: User) -> HttpResponse:
     target = safe_next(request, request.POST.get("next", "/"))
     kept = request.POST.get("kept", "")
     if kept:
-        request.session[DRAFT_KEY] = {"path": target, "text": kept[:LONGEST_KEPT]}
+        request.session[DRAFT_KEY] = {"path": target, "text": kept}
     if user.has_one_time_password:
         return HttpResponseRedirect(f"/sign-in/new-password/?{urlencode({'next': target})}")
     return HttpResponseRedirect(target)

@@ -50,6 +50,7 @@ STATUS_BY_CODE = {
     "script_invalid": 503,
     "stale_gate": 409,
     "thread_exists": 409,
+    "unknown_host": 400,
     "unknown_model": 400,
 }
 STATUS_BY_KIND: tuple[tuple[type[FelixError], int], ...] = (

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from felix_web.common.errors import Unauthenticated
 from felix_web.tenancy.models import ApiKey, Membership, Role, User
 from felix_web.tenancy.principal import ROLE_SCOPES, Principal, cut_to_role
-from felix_web.tenancy.scoping import system_scope
+from felix_web.tenancy.scoping import system_snapshot
 from felix_web.tenancy.services import hash_secret
 
 
@@ -61,7 +63,7 @@ def principal_of_key(secret: str) -> Principal:
         Unauthenticated: the key is unknown, revoked or lapsed, or its owner has left; one answer
             for all of these.
     """
-    with system_scope():
+    with system_snapshot():
         key = (
             ApiKey.objects.select_related("tenant", "owner__user")
             .filter(secret_sha256=hash_secret(secret))
@@ -79,7 +81,7 @@ def local_principal() -> Principal:
     Raises:
         Unauthenticated: that tenant has no admin.
     """
-    with system_scope():
+    with system_snapshot():
         member = (
             Membership.objects.select_related("tenant", "user")
             .filter(tenant__slug="default", role=Role.ADMIN, removed_at=None, user__is_active=True)
@@ -93,12 +95,31 @@ def local_principal() -> Principal:
 
 def memberships_of(user: User) -> list[Membership]:
     """Return the person's present memberships, oldest first."""
-    with system_scope():
+    with system_snapshot():
         return list(
             Membership.objects.select_related("tenant", "user")
             .filter(user=user, removed_at=None)
             .order_by("pk")
         )
+
+
+def members_who_may_not_send() -> QuerySet[Membership]:
+    """Return the members who left, were shut out, or may only look: nobody's run goes on for them.
+
+    `present_authority` and `Principal.may_send` say the same of one principal.
+    """
+    return Membership.objects.filter(
+        Q(removed_at__isnull=False) | Q(user__is_active=False) | Q(role=Role.VIEWER)
+    )
+
+
+def keys_that_may_not_send(now: datetime) -> QuerySet[ApiKey]:
+    """Return the keys that were revoked or have lapsed, and those of such members."""
+    return ApiKey.objects.filter(
+        Q(revoked_at__isnull=False)
+        | Q(expires_at__lte=now)
+        | Q(owner__in=members_who_may_not_send())
+    )
 
 
 def present_authority(

@@ -56,19 +56,38 @@ def tenant_snapshot(tenant_id: int) -> Iterator[None]:
 
     Every query in it sees the same moment.
     """
+    with _reading(str(tenant_id)):
+        yield
+
+
+@contextmanager
+def system_snapshot() -> Iterator[None]:
+    """Run the block in one reading transaction over all tenants.
+
+    For credential look-up and for the looks of the sweep and of the lease keeper only: they happen
+    all the time, and must never wait for the writer of SQLite.
+    """
+    with _reading("*"):
+        yield
+
+
+@contextmanager
+def _reading(tenant: str) -> Iterator[None]:
     with _unlocked_begin(), transaction.atomic():
         if connection.vendor == "postgresql" and len(connection.savepoint_ids) == 0:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        _bind(str(tenant_id))
+        _bind(tenant)
         yield
 
 
 @contextmanager
 def system_scope() -> Iterator[None]:
-    """Run the block in one transaction over all tenants.
+    """Run the block in one writing transaction over all tenants.
 
-    For credential look-up, claim, sweep and the audit sealer only; a test keeps the list.
+    For claim, leases, sweep, the first operator and the audit sealer only.
+
+    Locks: on SQLite the database's one write lock, at once.
     """
     with transaction.atomic():
         _bind("*")

@@ -13,10 +13,13 @@ from django.db import IntegrityError, transaction
 from felix_web.common.errors import FelixError, InvalidInput, NotFound
 from felix_web.common.ids import new_secret
 from felix_web.tenancy.models import SLUG, ApiKey, Membership, Role, Tenant, User
-from felix_web.tenancy.scoping import system_scope, tenant_scope
+from felix_web.tenancy.scopes import known_scopes
+from felix_web.tenancy.scoping import database_now, system_scope, tenant_scope
 
 RESERVED = frozenset({"deployment"})  # the folder of the deployment's own workspace
 READABLE = "abcdefghjkmnpqrstuvwxyz23456789"
+LONGEST_USERNAME = 150
+LONGEST_KEY_NAME = 100
 
 
 class AlreadyExists(FelixError):
@@ -74,7 +77,7 @@ def tenant_by_slug(slug: str) -> Tenant:
 
 
 def create_member(*, username: str, tenant: Tenant, role: str, is_staff: bool = False) -> str:
-    """The person is a member of the tenant.
+    """The person is a member of the tenant, again where they had left.
 
     Returns the one-time password of a new person, "" for a known one.
 
@@ -84,10 +87,7 @@ def create_member(*, username: str, tenant: Tenant, role: str, is_staff: bool = 
     """
     if role not in Role.values:
         raise InvalidInput(f"There is no role {role}. Roles: {', '.join(Role.values)}.")
-    try:
-        User.username_validator(username)
-    except ValidationError as error:
-        raise InvalidInput(f"The name {username!r} is not valid: {error.messages[0]}") from None
+    _check_username(username)
     password = one_time_password()
     with tenant_scope(tenant.pk):
         user, is_new = User.objects.get_or_create(
@@ -97,12 +97,57 @@ def create_member(*, username: str, tenant: Tenant, role: str, is_staff: bool = 
             user.set_password(password)
             user.has_one_time_password = True
             user.save(update_fields=["password", "has_one_time_password"])
-        _, joined = Membership.objects.get_or_create(
-            tenant=tenant, user=user, defaults={"role": role}
-        )
-    if not joined:
+        has_joined = _join(tenant, user, role)
+    if not has_joined:
         raise AlreadyExists(f"{username} is a member of {tenant.slug} already.")
     return password if is_new else ""
+
+
+def _check_username(username: str) -> None:
+    if len(username) > LONGEST_USERNAME:
+        raise InvalidInput(f"A person's name has at most {LONGEST_USERNAME} characters.")
+    try:
+        User.username_validator(username)
+    except ValidationError as error:
+        raise InvalidInput(f"The name {username!r} is not valid: {error.messages[0]}") from None
+
+
+def reset_password(*, username: str) -> str:
+    """The person has a new one-time password, which is returned; every sign-in of theirs is over.
+
+    Raises:
+        NotFound: nobody has this name.
+    """
+    password = one_time_password()
+    with transaction.atomic():
+        user = User.objects.filter(username=username).first()
+        if user is None:
+            raise NotFound(f"There is nobody named {username}.")
+        user.set_password(password)
+        user.has_one_time_password = True
+        user.save(update_fields=["password", "has_one_time_password"])
+    return password
+
+
+def _join(tenant: Tenant, user: User, role: str) -> bool:
+    member, is_new = Membership.objects.get_or_create(
+        tenant=tenant, user=user, defaults={"role": role}
+    )
+    left = Membership.objects.filter(pk=member.pk, removed_at__isnull=False)
+    return is_new or bool(left.update(removed_at=None, role=role))
+
+
+def remove_member(*, tenant: Tenant, username: str) -> None:
+    """The person is no member of the tenant any more, and their keys are worth nothing.
+
+    What they did stays. `agents.services.leaving` ends their runs too.
+
+    Raises:
+        NotFound: the person is no member of the tenant.
+    """
+    with tenant_scope(tenant.pk):
+        member = member_by_name(tenant=tenant, username=username)
+        Membership.objects.filter(pk=member.pk).update(removed_at=database_now())
 
 
 def member_by_name(*, tenant: Tenant, username: str) -> Membership:
@@ -132,8 +177,11 @@ def create_key(
     """A key exists; returns its secret, which is shown this once and stored as a digest.
 
     Raises:
+        InvalidInput: the name cannot be read, or one of the scopes does not exist.
         AlreadyExists: the tenant has a key of this name.
     """
+    _check_key_name(name)
+    held = known_scopes(scopes)
     secret = new_secret("fx")
     try:
         with tenant_scope(tenant.pk):
@@ -143,12 +191,33 @@ def create_key(
                 name=name,
                 shown_start=secret[:8],
                 secret_sha256=hash_secret(secret),
-                scopes=sorted({scope.strip() for scope in scopes if scope.strip()}),
+                scopes=held,
                 expires_at=expires_at,
             )
     except IntegrityError:
         raise AlreadyExists(f"{tenant.slug} has a key {name} already.") from None
     return secret
+
+
+def _check_key_name(name: str) -> None:
+    """Names stand in lists and in the log: what cannot be seen in one is no part of a name."""
+    if not name.isprintable() or name != name.strip() or not 0 < len(name) <= LONGEST_KEY_NAME:
+        raise InvalidInput(
+            f"A key's name has 1 to {LONGEST_KEY_NAME} visible characters, "
+            "without spaces at its ends."
+        )
+
+
+def revoke_key(*, tenant: Tenant, name: str) -> None:
+    """The key is worth nothing from now on. `agents.services.leaving` ends its runs too.
+
+    Raises:
+        NotFound: the tenant has no key of this name that holds.
+    """
+    with tenant_scope(tenant.pk):
+        keys = ApiKey.objects.for_tenant(tenant.pk).filter(name=name, revoked_at=None)
+        if not keys.update(revoked_at=database_now()):
+            raise NotFound(f"{tenant.slug} has no key {name} that holds.")
 
 
 def create_first_operator() -> tuple[str, str] | None:

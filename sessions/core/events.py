@@ -16,12 +16,12 @@ class EventKind(StrEnum):
     ASSISTANT_MESSAGE = (
         "assistant_message"  # content, thinking, tool_calls [{id, name, args}], stop_reason, model
     )
-    CALL_STARTED = "call_started"  # tool, tool_digest, args_digest, edited_args?
-    TOOL_RESULT = (
-        "tool_result"  # call_id, tool, status, content, output_id?, total_chars, started_ms, gate?
-    )
+    # tool, tool_digest, args_digest, replay_safe, edited_args?, gate_id?, grant_id?
+    CALL_STARTED = "call_started"
+    # tool, status, content, output_id?, total_chars?, started_ms?, gate?, grant?
+    TOOL_RESULT = "tool_result"
     RUN_STARTED = "run_started"  # manifest, version, model, mode, scripted
-    RUN_FINISHED = "run_finished"  # status, reason, stop_reason
+    RUN_FINISHED = "run_finished"  # status, reason, stop_reason, by?
     STEER = "steer"
     FOLLOW_UP = "follow_up"
     REWOUND = "rewound"  # branch_id, from_seq, epoch

@@ -73,6 +73,7 @@ class Migration(migrations.Migration):
                 ('cost_usd_micros', models.BigIntegerField(blank=True, default=0, null=True)),
                 ('is_usage_certain', models.BooleanField(default=True)),
                 ('model_ms', models.BigIntegerField(default=0)),
+                ('context_tokens', models.IntegerField(blank=True, help_text='Prompt of the newest request; None where not known.', null=True)),
                 ('key', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenancy.apikey')),
                 ('member', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenancy.membership')),
                 ('parent_run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='agent_sessions.run')),
@@ -158,7 +159,6 @@ class Migration(migrations.Migration):
                 ('space', models.CharField(max_length=12)),
                 ('key', models.CharField(max_length=255)),
                 ('fingerprint', models.CharField(max_length=64)),
-                ('answer', models.JSONField(blank=True, help_text='What a request without a run answered.', null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('expires_at', models.DateTimeField(db_index=True)),
                 ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenancy.tenant')),
@@ -183,6 +183,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='run',
             index=models.Index(condition=models.Q(('status__in', ['queued', 'running', 'waiting'])), fields=['status', 'lease_until'], name='runs_to_sweep'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('lease_until__isnull', False)), fields=['lease_until'], name='runs_with_a_lease'),
         ),
         migrations.AddIndex(
             model_name='run',

@@ -17,9 +17,6 @@ class IdempotencyKey(TenantOwned):
     key = models.CharField(max_length=255)
     fingerprint = models.CharField(max_length=64)
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", null=True)
-    answer = models.JSONField(
-        null=True, blank=True, help_text="What a request without a run answered."
-    )
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(db_index=True)
 

@@ -21,7 +21,8 @@ class Run(TenantOwned):
     """One turn of one agent on one branch.
 
     `fence` rises with each claim and is the first condition of every driver's write. `lease_until`
-    is the driver's while the run is running. `not_before` holds a queued run back (a retry's wait).
+    is the driver's while the run is running; a run that was stopped in the midst of a call keeps
+    it until that call is closed. `not_before` holds a queued run back (a retry's wait).
     `expires_at` is the run's end. The starter is `member`, or the ownerless `key`; `scopes` are
     what it held then.
     """
@@ -82,6 +83,9 @@ class Run(TenantOwned):
     cost_usd_micros = models.BigIntegerField(null=True, blank=True, default=0)
     is_usage_certain = models.BooleanField(default=True)
     model_ms = models.BigIntegerField(default=0)
+    context_tokens = models.IntegerField(
+        null=True, blank=True, help_text="Prompt of the newest request; None where not known."
+    )
 
     class Meta:
         constraints = [
@@ -100,6 +104,11 @@ class Run(TenantOwned):
                 fields=["status", "lease_until"],
                 condition=Q(status__in=ACTIVE),
                 name="runs_to_sweep",
+            ),
+            models.Index(
+                fields=["lease_until"],
+                condition=Q(lease_until__isnull=False),
+                name="runs_with_a_lease",
             ),
             models.Index(fields=["thread", "-created_at"], name="runs_of_thread"),
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from django.db import connection
 from django.utils import timezone
@@ -43,31 +44,10 @@ def append(
     if not events:
         return []
     now = timezone.now()
-    count = len(events)
-    with connection.cursor() as cursor:
-        # A raw statement's datetime would be stored otherwise than the ORM stores and compares it.
-        moment = connection.ops.adapt_datetimefield_value(now)
-        cursor.execute(PLACES, [count, leaf_epoch, branch, count, moment, thread_id])
-        first: int = cursor.fetchone()[0] - count
-    rows = [
-        EventRow(
-            tenant_id=tenant_id,
-            thread_id=thread_id,
-            seq=first + offset,
-            branch=branch,
-            run_id=run_id,
-            origin=origin,
-            kind=event.kind.value,
-            message_id=event.message_id,
-            call_id=event.call_id,
-            payload=event.payload,
-            sealed=event.sealed,
-            at=now,
-        )
-        for offset, event in enumerate(events)
-    ]
-    insert_rows(rows)
-    return [
+    first = _take_places(
+        thread_id, branch=branch, leaf_epoch=leaf_epoch, count=len(events), now=now
+    )
+    placed = [
         Event(
             seq=first + offset,
             branch=branch,
@@ -81,3 +61,32 @@ def append(
         )
         for offset, event in enumerate(events)
     ]
+    insert_rows([_row(event, tenant_id, thread_id, origin, now) for event in placed])
+    return placed
+
+
+def _take_places(thread_id: int, *, branch: int, leaf_epoch: int, count: int, now: datetime) -> int:
+    """Return the first of so many places, which nobody else has from now on."""
+    # A raw statement's datetime would be stored otherwise than the ORM stores and compares it.
+    moment = connection.ops.adapt_datetimefield_value(now)
+    with connection.cursor() as cursor:
+        cursor.execute(PLACES, [count, leaf_epoch, branch, count, moment, thread_id])
+        head: int = cursor.fetchone()[0]
+    return head - count
+
+
+def _row(event: Event, tenant_id: int, thread_id: int, origin: str, now: datetime) -> EventRow:
+    return EventRow(
+        tenant_id=tenant_id,
+        thread_id=thread_id,
+        seq=event.seq,
+        branch=event.branch,
+        run_id=event.run_id,
+        origin=origin,
+        kind=event.kind.value,
+        message_id=event.message_id,
+        call_id=event.call_id,
+        payload=event.payload,
+        sealed=event.sealed,
+        at=now,
+    )

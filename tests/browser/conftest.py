@@ -22,6 +22,10 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LONG = {"path": "long.txt", "content": "".join(f"line {number}\n" for number in range(100))}
+ONE_LINE = {
+    "path": "one.txt",
+    "content": "".join(f"step {number:05} " for number in range(1_700)),
+}
 HIDING = {
     "path": "odd.txt",
     "content": "pay = 10 \u202e# 01 = yap\u200b <script>window.hit=1</script>\x1b[2J\n",

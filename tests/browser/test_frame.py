@@ -107,6 +107,14 @@ def test_u24_a_refused_sign_in_says_why_at_both_fields(visit, story):
         assert described.inner_text() == "The name or the password is not right."
 
 
+@pytest.mark.parametrize("width", [768, 900, 1000, 1024, 1200, 1280])
+def test_in_the_list_of_threads_the_title_is_the_last_to_shrink(visit, story, width):
+    page = visit("bob", width=width, height=800).go("/threads/")
+    widths = page.locator("thead th").evaluate_all("all => all.map(one => one.offsetWidth)")
+
+    assert widths[1] >= max(220, *widths[2:])
+
+
 def test_on_a_phone_the_menu_opens_without_a_script(visit, story):
     page = visit("bob", width=360, height=640).go("/threads/")
 

@@ -1,8 +1,11 @@
 import pytest
 
 from approvals.models import Gate
+from sessions.models import Thread
 from tests import make, people
+from tests.browser.conftest import LONG, ONE_LINE
 
+TITLE = "Rotate the staging key and tell me what used the old one last, then write it down " * 2
 PLACES = ["/approvals/{gate}/", "/threads/t1/", "/approvals/"]
 
 
@@ -88,6 +91,69 @@ def test_u33_the_second_press_sends(visit, story):
 
     assert "Approved by bob" in words(card)
     assert status_of(story.long_gate) == "answered"
+
+
+def opened(visit, args, *, size, turns=0):
+    """Open the page of a thread whose gate waits, as a link without a fragment does."""
+    for number in range(turns):
+        make.finished(make.run(people.alice(), thread="tall", text=f"say {number}"), "Said. " * 60)
+    gate = make.gate(make.run(people.alice(), thread="tall", text=TITLE), args=args)
+    page = visit("bob", width=size[0], height=size[1]).go("/threads/tall/")
+    return page.locator(f"#gate-{gate.pk}"), page.locator("#composer").bounding_box()["y"]
+
+
+def below(card):
+    head = card.locator(".gate-head").bounding_box()
+    return head["y"] + head["height"]
+
+
+@pytest.mark.parametrize("args", [LONG, ONE_LINE], ids=["lines", "one line"])
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 768)])
+def test_a_run_page_opens_at_the_head_of_the_gate_not_at_its_buttons(visit, story, size, args):
+    card, end = opened(visit, args, size=size, turns=6)
+    top = card.page.locator("#transcript").bounding_box()["y"]
+
+    assert top <= card.locator(".gate-head").bounding_box()["y"] <= top + 100
+    assert card.locator(".evidence").bounding_box()["y"] < end
+    assert card.get_by_role("button", name="Approve").bounding_box()["y"] > end
+
+
+def test_a_run_page_without_a_gate_opens_at_its_newest_words(visit, story):
+    for number in range(6):
+        make.finished(make.run(people.alice(), thread="talk", text=f"say {number}"), "Said. " * 90)
+
+    page = visit("bob", width=1440, height=900).go("/threads/talk/")
+
+    last = page.locator(".log > li").last.bounding_box()
+    assert last["y"] + last["height"] <= page.locator("#composer").bounding_box()["y"]
+
+
+@pytest.mark.parametrize("size", [(360, 640), (768, 1024)])
+def test_on_one_column_state_and_gate_are_in_sight_on_opening(visit, story, size):
+    card, end = opened(visit, ONE_LINE, size=size, turns=2)
+    state = card.page.locator("#state").bounding_box()
+
+    assert state["y"] + state["height"] <= card.locator(".gate-head").bounding_box()["y"]
+    assert below(card) <= end
+
+
+def test_on_a_phone_a_long_title_takes_two_lines_and_is_read_out_whole(visit, story):
+    make.finished(make.run(people.alice(), thread="tall", text=TITLE))
+    page = visit("bob", width=360, height=640).go("/threads/tall/")
+
+    heading = page.get_by_role("heading", level=1)
+    assert heading.bounding_box()["height"] <= 2 * 28
+    assert heading.text_content() == Thread.objects.get(suffix="tall").title
+
+
+def test_u32_one_long_line_is_folded_by_the_rows_it_takes(visit, story):
+    card, _ = opened(visit, ONE_LINE, size=(1440, 900))
+
+    assert card.get_by_text("127 more rows").is_visible()
+    card.get_by_role("button", name="Approve").click()
+
+    assert "127 rows you have not seen are now shown" in words(card)
+    assert card.get_by_text("step 01699").is_visible()
 
 
 def test_enter_in_the_note_decides_nothing(visit, story):

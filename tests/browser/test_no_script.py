@@ -60,6 +60,26 @@ def test_u09_open_a_thread_send_and_stop(visit, transactional_db):
     assert "The run was stopped" in page.inner_text("main")
 
 
+def test_u12_a_note_typed_for_a_decision_comes_back_on_the_card_after_signing_in(
+    visit, transactional_db
+):
+    make.manifest()
+    gate = make.gate(make.run(text=START))
+    page = sign_in(visit(), "bob")
+    page.get_by_role("link", name=START).click()
+    page.get_by_label("Note to the agent").fill("not before the freeze is over")
+    page.context.clear_cookies(name="sessionid")
+
+    page.get_by_role("button", name="Deny").click()
+    assert "Not sent: you are signed out. Nothing was done" in page.inner_text("main")
+    page.get_by_label("Name").fill("bob")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+    assert page.get_by_label("Note to the agent").input_value() == "not before the freeze is over"
+    assert Gate.objects.get(pk=gate.pk).status == "waiting"
+
+
 def test_u12_a_message_sent_after_the_session_ended_comes_back_after_signing_in(
     visit, transactional_db
 ):
@@ -72,7 +92,7 @@ def test_u12_a_message_sent_after_the_session_ended_comes_back_after_signing_in(
     page.context.clear_cookies(name="sessionid")
 
     page.get_by_role("button", name="Send").click()
-    assert page.get_by_label("Your message was not sent").input_value() == "do not lose me"
+    assert page.get_by_label("Typed, not sent, kept for you").input_value() == "do not lose me"
     page.get_by_label("Name").fill("alice")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()

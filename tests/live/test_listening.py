@@ -81,7 +81,7 @@ def heard(redis):
     listener.start()
     heard.wait(lambda h: h.connections == 1)
     yield heard
-    listener.stop()
+    listener.close()
     listener.join(timeout=10)
     assert not listener.is_alive()
 
@@ -110,3 +110,24 @@ def test_after_a_lost_connection_it_listens_again_and_says_so(redis, heard):
     heard.wait(lambda h: h.messages)
 
     assert heard.messages == [b'{"thread": 8}']
+
+
+def test_a_message_that_cannot_be_taken_does_not_end_the_listening(redis):
+    heard = Heard()
+
+    def take(message: bytes) -> None:
+        if message == b"bad":
+            raise ValueError("no message of ours")
+        heard.take(message)
+
+    listener = Listener(channel=doorbells.CHANNEL, heard=take, connected=heard.connected)
+    listener.start()
+    heard.wait(lambda h: h.connections == 1)
+
+    for message in ("bad", "good"):
+        doorbells.redis_client().publish(doorbells.CHANNEL, message)
+    heard.wait(lambda h: h.messages)
+
+    listener.close()
+    listener.join(timeout=10)
+    assert heard.messages == [b"good"]

@@ -1,10 +1,16 @@
 """The stream of a run: from its first frame to its last, live and once more."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from agents.hub import hub
+from agents.live.reads import read_snapshot, read_thread
 from agents.streams import replay_stream, run_stream, wait_for_end
 from approvals.core.gate import Decision
+from felix_web.common.errors import Unauthenticated
+from felix_web.tenancy.models import ApiKey
 from felix_web.tenancy.scoping import tenant_scope
 from sessions.models import Run
 from tests import make, people
@@ -211,6 +217,50 @@ async def test_waiting_for_the_end_ends_with_the_run():
     assert not await wait_for_end(run_id=row.pk, principal=alice, timeout_seconds=0.05)
     await db(make.finished, row)
     assert await wait_for_end(run_id=row.pk, principal=alice, timeout_seconds=10)
+
+
+async def test_waiting_for_the_end_says_when_the_credential_is_gone():
+    secret = await db(people.key_of, "alice")
+    row, caller = await db(queued), await db(people.of_key, secret)
+    await db(lambda: ApiKey.objects.update(revoked_at=timezone.now()))
+
+    with pytest.raises(Unauthenticated):
+        await wait_for_end(run_id=row.pk, principal=caller, timeout_seconds=20)
+
+
+async def test_a_look_that_finds_no_change_reads_no_evidence():
+    row, alice = await db(queued), await db(people.alice)
+    await db(acts.asked, row)
+    marks = (await db(_read_snapshot, row, alice)).marks
+
+    page, queries = await db(_look, row, marks)
+
+    assert not [item for item in page.items if item.gate_id]
+    assert queries
+    assert not [query for query in queries if '"evidence"' in query]
+
+
+async def test_a_gate_that_changed_is_read_whole():
+    row, alice = await db(queued), await db(people.alice)
+    marks = (await db(_read_snapshot, row, alice)).marks
+    await db(acts.asked, row)
+
+    page = await db(read_thread, tenant_id=row.tenant_id, thread_id=row.thread_id, marks=marks)
+
+    (gate,) = [item.frame for item in page.items if item.gate_id]
+    assert gate["evidence"]["target"] == gate["args"]["path"] == "note.txt"
+    assert gate["edited_args"] is None
+
+
+def _look(row: Run, marks):
+    """Return what a look finds, and the queries of it."""
+    with CaptureQueriesContext(connection) as queries:
+        page = read_thread(tenant_id=row.tenant_id, thread_id=row.thread_id, marks=marks)
+        return page, [query["sql"] for query in queries]
+
+
+def _read_snapshot(row: Run, principal):
+    return read_snapshot(tenant_id=row.tenant_id, thread_id=row.thread_id, principal=principal)
 
 
 async def test_a_denied_call_is_streamed_as_denied():

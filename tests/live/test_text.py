@@ -201,3 +201,20 @@ async def test_what_a_driver_writes_reaches_a_reader_as_it_is_written():
             sink.text("m", word)
         sink.end("m")
         await stream.until(lambda s: written(s.frames) == "One two three.")
+
+
+def kept(hub_of_a_process, thread_id):
+    return hub_of_a_process._texts.capture(thread_id).written
+
+
+async def test_a_message_that_nobody_reads_is_kept_until_its_end_and_no_longer():
+    silent = Hub()
+    sink = DeltaSink(thread_id=1, run_id="r", publish=silent.carry)
+    sink.begin("m")
+    sink.text("m", "Hello")
+    before = kept(silent, 1)
+
+    sink.end("m")
+
+    assert before
+    assert kept(silent, 1) == ()

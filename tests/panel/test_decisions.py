@@ -326,3 +326,40 @@ def test_u37_who_may_not_decide_may_not_extend(browser):
 
     assert answer.status_code == 403
     assert Gate.objects.get(pk=gate.pk).expires_at == gate.expires_at
+
+
+def test_after_a_file_changed_the_old_card_leads_to_the_new_one(browser):
+    gate, client = make.gate(), browser("bob")
+    form = form_of(client, gate)
+    make.workspace_of(gate.run).workspace.replace("note.txt", b"somebody else came by\n")
+
+    before = read(decide(client, gate, form=form))
+    newer = make.asked_again(gate)
+    after = read(decide(client, gate, form=form))
+
+    assert "Look for the new card of this call" in before.words
+    assert "Open the new card of this call" in after.words
+    assert f"/approvals/{newer.pk}/" in after.links
+    assert "it is asked again. Nothing was sent." in after.words
+
+
+def test_a_gate_of_a_stopped_run_leads_to_no_new_card(browser):
+    gate, client = make.gate(), browser("dora")
+    stop = read(client.get("/threads/t1/")).form("/stop/")
+    client.post(stop.action, stop.fields)
+
+    assert "new card" not in read(client.get(f"/approvals/{gate.pk}/")).words
+
+
+def test_a_note_that_is_too_long_decides_nothing_and_comes_back_whole(browser):
+    gate, client = make.gate(), browser("bob")
+
+    answer = decide(client, gate, "deny", note="n" * 2_001)
+
+    page = read(answer)
+    assert answer.status_code == 400
+    assert "at most; this has 2,001. Nothing was sent." in page.words
+    assert page.form("/decide/").fields["note"] == "n" * 2_001
+    card = client.get(f"/approvals/{gate.pk}/").content.partition(b"gate-body")[2]
+    assert b"maxlength" not in card
+    assert status_of(gate) == "waiting"

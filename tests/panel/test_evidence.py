@@ -1,5 +1,7 @@
+import pytest
+
 from agents.views.present.changed_words import compare
-from agents.views.present.evidence import FOLD_AFTER_LINES, present_evidence
+from agents.views.present.evidence import FOLD_AFTER_ROWS, present_evidence
 from tests.panel.wire import gate, long_gate
 
 BIDI = "\u202e"
@@ -35,7 +37,7 @@ def test_a_change_is_counted_in_the_header():
 
 
 def test_evidence_up_to_the_limit_is_not_folded():
-    evidence = of(long_gate(FOLD_AFTER_LINES))
+    evidence = of(long_gate(FOLD_AFTER_ROWS))
 
     assert not evidence.is_unseen
     assert evidence.rest.is_empty
@@ -74,6 +76,55 @@ def test_the_fold_goes_through_a_long_argument_and_loses_no_line():
     assert f"{shown.value}\n{rest.value}" == script
     assert rest.is_rest
     assert evidence.folded == 41
+
+
+ONE_LINE = "".join(f"step {number:05} " for number in range(1_700))
+
+
+def cuts(evidence):
+    """Return what is shown and what is folded of a text, a change, or the arguments."""
+    for part in (evidence.shown, evidence.rest):
+        lines = ["".join(line.parts) for line in part.lines]
+        yield "".join([*(one.value for one in part.arguments), part.text, *lines])
+
+
+@pytest.mark.parametrize(
+    ("data", "args"),
+    [
+        ({"text": ONE_LINE}, {}),
+        ({"diff": [["+", 0, 1, ONE_LINE]]}, {}),
+        ({"diff": [["-", 1, 0, ONE_LINE], ["+", 0, 1, f"{ONE_LINE}!"]]}, {}),
+        ({}, {"script": ONE_LINE}),
+    ],
+)
+def test_u32_one_line_of_20_kilobytes_is_folded_by_its_rows_and_loses_nothing(data, args):
+    evidence = present_evidence(data, args)
+
+    shown, rest = cuts(evidence)
+    assert len(shown) == FOLD_AFTER_ROWS * 100
+    whole = [*args.values(), data.get("text", ""), *(row[3] for row in data.get("diff", ()))]
+    assert shown + rest == "".join(whole)
+    assert evidence.is_unseen
+    assert evidence.folded_words.endswith(" more rows")
+
+
+def test_u32_a_continued_line_keeps_its_sign_and_what_changed_in_it():
+    diff = [["-", 1, 0, f"a {ONE_LINE}"], ["+", 0, 1, f"b {ONE_LINE}"]]
+
+    evidence = present_evidence({"diff": diff}, {})
+
+    (cut,), (more, added) = evidence.shown.lines, evidence.rest.lines
+    assert (cut.kind, cut.old, more.kind, more.old) == ("cut", "1", "cut", "")
+    assert (cut.parts.changed, more.parts.changed, added.parts.changed) == ("a", "", "b")
+
+
+@pytest.mark.parametrize("wide", ["\t", "\u6f22", "\u202e\u200b"])
+def test_u32_what_is_drawn_wide_is_counted_wide(wide):
+    evidence = present_evidence({"text": wide * 4_000}, {})
+
+    shown, rest = cuts(evidence)
+    assert evidence.is_unseen
+    assert shown + rest == wide * 4_000
 
 
 def test_a_text_and_a_change_are_both_shown():

@@ -125,3 +125,15 @@ def test_activity_is_newest_first_and_knows_gates():
 
     assert [rows[0].words, rows[1].words] == ["bo denied", "gate opened: write"]
     assert rows[-1].words == "run started by ana"
+
+
+def test_the_newest_request_is_shown_as_a_part_of_the_models_window():
+    usage = run()["usage"] | {"context_tokens": 24_500}
+
+    context = meters(usage=usage, context_window=200_000)["Context"]
+
+    assert (context.value, context.of) == ("12 %", "200\u2009000 tokens")
+
+
+def test_without_a_known_window_nothing_is_said_of_it():
+    assert "Context" not in meters(usage=run()["usage"] | {"context_tokens": 24_500})

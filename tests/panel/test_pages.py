@@ -112,3 +112,27 @@ def test_the_search_field_finds_threads_by_title(browser):
 
     assert "find the slow query" in page.words
     assert "check the backups" not in page.words
+
+
+@pytest.mark.parametrize(
+    ("asked", "leads_to"),
+    [
+        ("/approvals", "/approvals/"),
+        ("/threads/t1?before=5", "/threads/t1/?before=5"),
+        ("/threads/new", "/threads/new/"),
+        ("/sign-in?next=/usage/", "/sign-in/?next=/usage/"),
+    ],
+)
+def test_a_page_without_its_last_slash_leads_to_the_page(asked, leads_to):
+    answer = Client().get(asked)
+
+    assert (answer.status_code, answer.url) == (301, leads_to)
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/live/", "/threads/t1/decide", "/usage/x"])
+def test_no_other_address_is_led_anywhere_by_a_slash(browser, path):
+    assert browser("carol").get(path).status_code == 404
+
+
+def test_a_form_is_sent_nowhere_but_where_its_page_says(browser):
+    assert browser("alice").post("/threads/new", {"message": "x"}).status_code == 404

@@ -127,6 +127,7 @@ def test_a_one_time_password_opens_no_page_before_it_is_replaced(path):
 def test_a_one_time_password_leads_to_the_page_for_an_own_one():
     user = people.member("alice").user
     user.set_password(PASSWORD)
+    user.has_one_time_password = True
     user.save()
 
     assert sign_in(Client(), next="/approvals/").url == (
@@ -195,3 +196,26 @@ def test_u12_an_act_after_the_session_ended_is_not_done_and_its_text_comes_back(
     assert form.fields["kept"] == "hello again"
     assert answer.url == "/threads/t1/"
     assert client.session["draft"]["text"] == "hello again"
+
+
+@pytest.mark.parametrize(
+    ("act", "page"),
+    [("/approvals/gate_1/decide/", "/approvals/gate_1/"), ("/threads/new/", "/threads/new/")],
+)
+def test_u12_an_act_after_the_session_ended_leads_back_to_the_page_of_its_form(act, page):
+    asked = Client().post(act, {"note": "typed"})
+
+    assert asked.status_code == 401
+    assert "Not sent: you are signed out. Nothing was done" in read(asked).words
+    assert read(asked).form("/sign-in/").fields["next"] == page
+
+
+def test_u12_a_first_message_is_on_the_form_again_after_signing_in():
+    choose_password("alice")
+    client = Client()
+    form = read(client.post("/threads/new/", {"message": "m" * 120_000})).form("/sign-in/")
+
+    answer = sign_in(client, **{name: form.fields[name] for name in ("next", "kept")})
+
+    page = read(client.get(answer.url))
+    assert page.form("/threads/new/").fields["message"] == "m" * 120_000

@@ -1,5 +1,8 @@
 import pytest
 
+from approvals.core.gate import Decision
+from approvals.deciding import Said, decide_gate
+from approvals.selectors import gates_of_threads
 from sessions.models import Run, Thread
 from tests import make, people
 from tests.panel.html import read
@@ -278,3 +281,104 @@ def test_the_page_of_a_thread_costs_the_same_queries_however_long_it_is(
 
     with django_assert_max_num_queries(40):
         client.get("/threads/t1/")
+
+
+def threads_on(client, path="/threads/"):
+    page = read(client.get(path))
+    shown = [one.removeprefix("thread-") for one in page.ids if one.startswith("thread-t")]
+    return shown, next((link for link in page.links if "before=" in link), None)
+
+
+def test_more_active_threads_than_the_first_page_lifts_are_all_found(browser, monkeypatch):
+    monkeypatch.setattr("agents.views.selectors.ACTIVE_ROWS", 1)
+    monkeypatch.setattr("agents.views.selectors.PAGE_ROWS", 1)
+    make.manifest()
+    for name in ("t1", "t2", "t3"):
+        make.run(people.alice(), thread=name)
+    client = browser("alice")
+
+    first, older = threads_on(client)
+    second, _ = threads_on(client, older)
+
+    assert (first, second) == (["t3", "t2"], ["t1"])
+
+
+def test_requests_without_a_thread_take_no_place_of_the_active_threads(browser, monkeypatch):
+    monkeypatch.setattr("agents.views.selectors.ACTIVE_ROWS", 1)
+    monkeypatch.setattr("agents.views.selectors.PAGE_ROWS", 1)
+    make.manifest()
+    make.run(people.alice(), thread="t1")
+    make.run(people.alice(), thread=None)
+    make.finished(make.run(people.alice(), thread="t2"))
+    make.finished(make.run(people.alice(), thread="t3"))
+
+    shown, _ = threads_on(browser("alice"))
+
+    assert shown == ["t1", "t3"]
+
+
+def test_a_waiting_thread_names_its_call_without_its_evidence(browser):
+    gate = make.gate()
+
+    page = read(browser("bob").get("/threads/"))
+    (row,) = gates_of_threads(thread_ids=[gate.thread_id])
+
+    assert "write_file note.txt" in page.words
+    assert row.get_deferred_fields() >= {"args", "edited_args", "evidence"}
+
+
+def test_a_settled_gate_of_a_thread_leads_to_what_was_asked(browser):
+    gate = make.gate()
+    decide_gate(principal=people.bob(), gate_id=gate.pk, said=Said(Decision.DENY, "not now"))
+    client = browser("bob")
+
+    page = read(client.get("/threads/t1/"))
+
+    assert "note.txt" in page.words
+    assert f"/approvals/{gate.pk}/" in page.links
+    assert "hello" in read(client.get(f"/approvals/{gate.pk}/")).words
+
+
+@pytest.mark.parametrize("path", ["/threads/t1/", "/threads/new/"])
+def test_a_message_that_is_too_long_is_refused_whole_and_never_cut(browser, path):
+    make.manifest()
+    make.finished(make.run(people.alice()))
+    client = browser("alice")
+    form = read(client.get(path)).forms[-1]
+
+    answer = client.post(form.action, form.fields | {"message": "m" * 100_001})
+
+    page = read(answer)
+    assert answer.status_code == 400
+    assert "at most; this has 100,001." in page.words
+    assert page.forms[-1].fields["message"] == "m" * 100_001
+    assert b"maxlength" not in client.get(path).content
+    assert Run.objects.count() == 1
+
+
+def test_who_stopped_a_run_is_named_where_it_ended_and_said_once_there(browser):
+    make.gate()
+    client = browser("dora")
+    stop = read(client.get("/threads/t1/")).form("/stop/")
+    client.post(stop.action, stop.fields)
+
+    page = read(client.get("/threads/t1/"))
+
+    assert "The run was stopped by dora." in page.words
+    assert "run stopped by dora" in page.words
+    assert page.words.count("by dora") == 3  # transcript, activity, state
+    assert "a person" not in page.words
+
+
+def test_a_first_approval_of_two_is_in_the_activity(browser):
+    make.manifest(rule=", quorum: 2")
+    gate = make.gate(make.run(people.alice()))
+    for name in ("bob", "dora"):
+        client = browser(name)
+        form = read(client.get(f"/approvals/{gate.pk}/")).form("/decide/")
+        client.post(form.action, form.fields | {"decision": "approve"})
+        words = read(client.get("/threads/t1/")).words
+        assert "bob approved, 1 of 2" in words
+
+    assert "dora approved" in words
+    assert "2 of 2" not in words.partition("Activity")[2]

@@ -80,6 +80,14 @@ def test_a_call_without_a_result_in_a_run_that_is_over_was_not_run():
     assert call_of(Log().asks(1, SHELL), active_run="").face.word == "Cancelled"
 
 
+def test_a_started_call_without_a_result_in_a_run_that_is_over_is_interrupted():
+    log = Log().asks(1, SHELL).add("call_started", 2, call_id="call_1", tool="shell")
+
+    row = call_of(log, active_run="")
+
+    assert (row.face.word, row.after) == ("Interrupted", INTERRUPTED)
+
+
 def test_a_denial_names_who_and_the_note():
     settled = {"gate_id": "gate_1", "status": "denied", "decided_by": "bo", "note": "not now"}
     log = Log().asks(1, SHELL).ends(9, "call_1", "denied", gate=settled)
@@ -132,3 +140,13 @@ def test_a_run_that_did_not_end_well_says_so_at_the_end(status, reason, words):
 
 def test_a_run_that_ended_well_adds_no_line():
     assert items(Log().add("run_finished", 5, status="done", reason="")) == ()
+
+
+@pytest.mark.parametrize("can_decide", [True, False])
+def test_a_call_that_waits_looks_like_its_card(can_decide):
+    waiting = gate(can_decide=can_decide)
+
+    row = call_of(Log().asks(1, SHELL), gates=[waiting])
+
+    assert row.face == row.gate.face
+    assert (row.face.tone == "waiting") is can_decide

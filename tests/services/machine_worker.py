@@ -219,10 +219,9 @@ class Worker:
         return await ask(
             Model(provider, PROFILE, (), None, None),
             self.prompt,
-            message_id=f"m{self.view.answers}",
+            self.view,
             known_call_ids=self._known,
             deadline_seconds=1.0,
-            cache_key="k",
             sink=NoSink(),
             clock=StillClock(),
         )

@@ -7,6 +7,7 @@ import pytest
 
 from agents.core.tools import registry
 from agents.services.deciding import EvidenceUnreadable, Word, decide
+from agents.services.manifests import put_manifest
 from approvals.core.gate import Decision, GateStatus
 from approvals.errors import AlreadyDecided, EvidenceChanged, InvalidEdit, NotAReviewer, StaleGate
 from approvals.models import Decision as DecisionRow
@@ -169,6 +170,22 @@ def test_edited_arguments_are_bound_with_what_they_would_change():
     assert settled.preimage.startswith("file:")
     assert settled.args_digest != gate.args_digest
     assert [row[0] for row in settled.evidence["diff"]] == ["-", "+"]
+
+
+def test_an_edit_that_another_rule_gates_is_refused_and_the_gate_waits_on():
+    strict = "- {id: all, tools: [edit_file], quorum: 2, when_args: [replace_all]}"
+    text = make.manifest_text().replace("approvals:", f"approvals:\n    {strict}")
+    put_manifest(principal=people.dora(), name="writer", text=text)
+    run = make.run()
+    make.workspace_of(run).workspace.replace("note.txt", b"old\n")
+    args = {"path": "note.txt", "old_string": "old", "new_string": "new"}
+    gate = make.gate(run, tool="edit_file", args=args)
+
+    with pytest.raises(InvalidEdit, match="all gates the call"):
+        approve(gate, edited_args={**args, "replace_all": True})
+
+    assert Gate.objects.get().status == GateStatus.WAITING
+    assert approve(gate, edited_args={**args, "new_string": "newer"}).status == GateStatus.ANSWERED
 
 
 def test_the_same_edit_again_is_the_same_word_and_another_is_not():

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agents.services.sweeping import expire_due_gates
+from agents.services.sweeping import sweep
 from approvals.core.gate import Decision, GateStatus
 from approvals.deciding import Said, decide_gate
 from approvals.errors import InvalidEdit
-from approvals.models import Gate, Grant
+from approvals.models import Gate
 from felix_web.tenancy.scoping import database_now
 from sessions.core.states import CallStatus, RunStatus
 from sessions.models import Event, Run
@@ -22,7 +22,6 @@ from tests.services.machine_driver import Script, call, drive, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
 APPROVE, DENY = Decision.APPROVE, Decision.DENY
-STANDING = ", one_shot: false"
 
 
 def start(*answers: Any, rule: str = "", **facts: Any) -> tuple[Run, Script]:
@@ -101,7 +100,7 @@ def test_approved_denied_and_expired_calls_each_get_their_own_result():
     Gate.objects.filter(run=row, call_id="c3").update(
         expires_at=database_now() - timedelta(seconds=1)
     )
-    expire_due_gates()
+    sweep()
 
     assert drive(row, script).status == RunStatus.DONE
     assert statuses(row) == {"c1": "done", "c2": "denied", "c3": "denied"}
@@ -216,69 +215,6 @@ def test_one_of_a_quorum_cannot_edit_what_the_others_approved():
         say(row, "c1", edited_args={"path": "a", "content": "good"})
 
     assert waiting(row) == ["c1"]
-
-
-# Grants.
-
-
-def test_an_approval_under_a_standing_rule_covers_the_identical_call():
-    row, script = start([write("a", "1", "c1")], [write("a", "1", "c2")], "Twice.", rule=STANDING)
-    say(row, "c1")
-
-    assert drive(row, script).status == RunStatus.DONE
-    assert started(row) == ["c1", "c2"]
-    assert Gate.objects.filter(run=row).count() == 1
-
-
-def test_a_grant_covers_no_other_arguments():
-    row, script = start([write("a", "1", "c1")], [write("a", "2", "c2")], rule=STANDING)
-    say(row, "c1")
-
-    assert drive(row, script).status == RunStatus.WAITING
-    assert waiting(row) == ["c2"]
-
-
-def test_a_grant_ends_with_its_time():
-    row, script = start([write("a", "1", "c1")], [write("a", "1", "c2")], rule=STANDING)
-    say(row, "c1")
-    Grant.objects.update(expires_at=database_now() - timedelta(seconds=1))
-
-    assert drive(row, script).status == RunStatus.WAITING
-
-
-def test_a_grant_revoked_between_look_and_start_is_not_used_and_the_call_is_asked_about():
-    row, script = start([write("a", "1", "c1")], [write("a", "1", "c2")], "Twice.", rule=STANDING)
-    say(row, "c1")
-
-    row = drive(row, script, before={"answer": revoke})
-
-    assert row.status == RunStatus.WAITING
-    assert (started(row), waiting(row)) == (["c1"], ["c2"])
-
-
-def revoke() -> None:
-    """The model's answer is on its way; its driver read the grants when it claimed the run."""
-    Grant.objects.update(revoked_at=database_now())
-
-
-def test_a_rule_of_one_execution_mints_no_grant():
-    row, script = start([write("a", "1", "c1")], [write("a", "1", "c2")])
-    say(row, "c1")
-
-    assert drive(row, script).status == RunStatus.WAITING
-    assert not Grant.objects.exists()
-
-
-def test_a_bound_grant_is_nobody_elses():
-    bound = STANDING + ", bind_principal: true"
-    row, script = start([write("a", "1", "c1")], "Once.", rule=bound)
-    say(row, "c1")
-    drive(row, script)
-
-    other = make.run(people.dora(), thread="t2")
-    ended = drive(other, Script([[write("a", "1", "c1")]]))
-
-    assert ended.status == RunStatus.WAITING
 
 
 # Nobody there.

@@ -18,10 +18,13 @@ from approvals.errors import (
     NotAReviewer,
 )
 from approvals.models import Gate
+from approvals.selectors import gate_for, gate_json
 from felix_web.audit.models import AuditEvent
 from felix_web.common.errors import NotFound
+from felix_web.tenancy.models import Membership, Role
 from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import database_now
+from felix_web.tenancy.services import remove_member
 from sessions.core.states import RunStatus
 from sessions.models import Run
 from tests import make, people
@@ -138,6 +141,69 @@ def test_a_key_without_an_owner_cannot_be_part_of_a_quorum():
 
     with pytest.raises(NeedsAMember):
         say(people.of_key(people.ownerless_key()), gate)
+
+
+def test_the_word_of_one_who_has_left_is_no_part_of_a_quorum():
+    gate = gate_under(", quorum: 2")
+    say(people.bob(), gate)
+    remove_member(tenant=people.tenant(), username="bob")
+
+    assert say(people.dora(), gate).status == GateStatus.WAITING
+    shown = gate_json(gate_for(tenant_id=gate.tenant_id, gate_id=gate.pk), now=database_now())
+    assert [one["by"] for one in shown["approvals"]] == ["dora"]
+
+
+def test_the_word_of_one_who_may_not_decide_any_more_is_no_part_of_a_quorum():
+    gate = gate_under(", quorum: 2")
+    say(people.bob(), gate)
+    Membership.objects.filter(user__username="bob").update(role=Role.VIEWER)
+
+    assert say(people.dora(), gate).status == GateStatus.WAITING
+
+
+def test_a_word_counts_again_once_its_reviewer_may_decide_again():
+    gate = gate_under(", quorum: 2")
+    say(people.bob(), gate)
+    Membership.objects.filter(user__username="bob").update(role=Role.VIEWER)
+    say(people.dora(), gate)
+    Membership.objects.filter(user__username="bob").update(role=Role.REVIEWER)
+
+    assert say(people.bob(), gate).status == GateStatus.ANSWERED
+
+
+def test_a_part_of_a_quorum_said_again_leaves_no_second_trace():
+    gate = gate_under(", quorum: 2")
+
+    say(people.bob(), gate)
+    say(people.bob(), gate)
+
+    assert AuditEvent.objects.filter(act="gate_approved_in_part").count() == 1
+
+
+def test_a_key_without_an_owner_decides_where_the_rule_asks_for_nobody_in_particular():
+    gate = gate_under()
+
+    assert say(people.of_key(people.ownerless_key()), gate).status == GateStatus.ANSWERED
+
+
+def test_a_key_without_an_owner_is_none_of_the_reviewers_a_rule_names():
+    gate = gate_under(", reviewers: [admin]")
+
+    with pytest.raises(NeedsAMember):
+        say(people.of_key(people.ownerless_key()), gate)
+
+    assert status_of(gate) == GateStatus.WAITING
+
+
+def test_a_key_without_an_owner_cannot_approve_what_it_started():
+    make.manifest()
+    bot = people.of_key(people.ownerless_key())
+    gate = make.gate(make.run(bot))
+
+    with pytest.raises(NeedsAMember):
+        say(bot, gate)
+
+    assert status_of(gate) == GateStatus.WAITING
 
 
 def test_a_key_without_an_owner_cannot_stand_for_somebody_else():

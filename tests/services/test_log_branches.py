@@ -11,7 +11,7 @@ from agents.services import driving
 from agents.services.claiming import load_run
 from agents.services.sending import Message, send
 from agents.services.stopping import rewind
-from agents.services.sweeping import delete_swept_threads
+from agents.services.sweeping import sweep
 from approvals.core.gate import Decision, GateStatus
 from approvals.deciding import Said, decide_gate
 from approvals.models import Gate, Grant
@@ -181,7 +181,7 @@ def test_a_hidden_thread_is_gone_an_hour_after_its_runs_end(writer: None):
     row = make.finished(hidden())
     age(row)
 
-    delete_swept_threads()
+    sweep()
 
     assert not is_there(row)
 
@@ -191,7 +191,7 @@ def test_a_hidden_thread_stays_while_its_run_waits(writer: None):
     make.gate(row)
     age(row)
 
-    delete_swept_threads()
+    sweep()
 
     assert is_there(row)
 
@@ -200,7 +200,7 @@ def test_a_resent_message_does_not_run_twice_after_its_hidden_thread_was_due(wri
     row = make.finished(hidden("k1"))
     age(row)
 
-    delete_swept_threads()
+    sweep()
 
     assert hidden("k1").pk == row.pk
 
@@ -210,7 +210,7 @@ def test_a_hidden_thread_goes_with_its_key(writer: None):
     age(row)
     IdempotencyKey.objects.update(expires_at=database_now() - timedelta(seconds=1))
 
-    delete_swept_threads()
+    sweep()
 
     assert not is_there(row)
 
@@ -227,7 +227,7 @@ def granted() -> Run:
 def test_a_hidden_thread_stays_while_a_grant_given_there_is_live(writer: None):
     row = granted()
 
-    delete_swept_threads()
+    sweep()
 
     assert is_there(row)
     assert Grant.objects.count() == 1
@@ -237,7 +237,7 @@ def test_a_hidden_thread_goes_with_a_grant_that_ended(writer: None):
     row = granted()
     Grant.objects.update(expires_at=database_now() - timedelta(seconds=1))
 
-    delete_swept_threads()
+    sweep()
 
     assert not is_there(row)
     assert not Gate.objects.exists()

@@ -119,7 +119,7 @@ def engine(settings: Any) -> Iterator[Engine]:
 def test_three_busy_seconds_on_the_event_loop_do_not_lose_the_lease(row: Run, engine: Engine):
     driving = engine.submit(row.pk)
     until = time.monotonic() + 10
-    while not engine._driven and time.monotonic() < until:
+    while not engine._claimed_runs() and time.monotonic() < until:
         time.sleep(0.001)
 
     engine._loop.call_soon_threadsafe(time.sleep, 3.0)

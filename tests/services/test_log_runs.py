@@ -12,7 +12,7 @@ from agents.core.store import CallClosed, GateSpent, LeaseLost, Start
 from agents.services import driving
 from agents.services.claiming import Claimed, take_run
 from agents.services.stopping import abort_run, rewind
-from agents.services.sweeping import claimable_runs, expire_due_runs, sweep
+from agents.services.sweeping import claimable_runs, sweep
 from approvals.core.gate import Decision, GateStatus
 from approvals.deciding import Said, decide_gate
 from approvals.models import Gate
@@ -24,7 +24,7 @@ from sessions.core.events import EventKind, NewEvent
 from sessions.core.states import CallStatus, RunStatus, StopReason
 from sessions.models import Event, Run, Thread
 from sessions.selectors import branch_events, branch_of
-from sessions.services.runs import MAX_FRUITLESS_CLAIMS
+from sessions.services.runs import MAX_FRUITLESS_CLAIMS, free_lease
 from tests import make, people
 
 pytestmark = pytest.mark.django_db
@@ -261,7 +261,7 @@ def test_a_run_past_its_end_expires_and_leaves_nothing_open(row: Run):
     gate = make.gate(row)
     Run.objects.filter(pk=row.pk).update(expires_at=database_now() - timedelta(seconds=1))
 
-    expire_due_runs()
+    sweep()
 
     row.refresh_from_db()
     gate.refresh_from_db()
@@ -326,3 +326,64 @@ def test_the_log_of_a_stopped_run_names_the_same_reason_as_its_row(row: Run):
     row.refresh_from_db()
     events = branch_events(branch_of(thread_id=row.thread_id, number=0))
     assert events[-1].payload["stop_reason"] == row.stop_reason == StopReason.SUPERSEDED
+
+
+def is_certain(row: Run) -> bool:
+    row.refresh_from_db()
+    return row.is_usage_certain
+
+
+def test_a_run_that_ends_after_a_lost_request_says_that_its_usage_is_not_certain(row):
+    taken = make.claimed(row)
+    make.answered(taken, "half")
+    failed = Finish(RunStatus.FAILED, StopReason.ERROR, "provider_error", "No answer.")
+
+    driving.finish(taken.claim, failed, final_text="", active_ms=0, is_usage_lost=True)
+
+    assert not is_certain(row)
+    assert row.input_tokens == row.context_tokens == 11
+
+
+def test_a_run_taken_over_from_a_dead_driver_is_of_uncertain_usage(row):
+    make.claimed(row)
+    lapse(row)
+
+    make.claimed(row)
+
+    assert not is_certain(row)
+
+
+def test_a_run_taken_again_after_it_was_parked_keeps_its_certainty(row):
+    gate = make.gate(row)
+    decide_gate(principal=people.bob(), gate_id=gate.pk, said=Said(Decision.APPROVE))
+
+    make.claimed(row)
+
+    assert is_certain(row)
+
+
+def test_an_abort_while_the_model_is_asked_makes_the_usage_uncertain(row):
+    make.claimed(row)
+
+    abort_run(principal=people.alice(), thread=row.thread)
+
+    assert not is_certain(row)
+
+
+def test_an_abort_during_a_call_or_before_any_work_leaves_it_certain(row):
+    abort_run(principal=people.alice(), thread=row.thread)
+    second = make.run()
+    under_way(second)
+
+    abort_run(principal=people.alice(), thread=second.thread)
+
+    assert is_certain(row)
+    assert is_certain(second)
+
+
+def test_a_driver_that_lets_go_in_the_midst_of_a_request_leaves_the_usage_uncertain(row):
+    taken = make.claimed(row)
+
+    free_lease(run_id=row.pk, fence=taken.claim.fence, is_usage_lost=True)
+
+    assert not is_certain(row)

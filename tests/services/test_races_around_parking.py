@@ -11,7 +11,7 @@ import pytest
 from agents.core.store import LeaseLost
 from agents.services import driving
 from agents.services.claiming import load_run
-from agents.services.sweeping import claimable_runs, expire_due_gates
+from agents.services.sweeping import claimable_runs, sweep
 from approvals.core.gate import Decision, GateStatus
 from approvals.deciding import Said, decide_gate
 from approvals.models import Gate
@@ -131,7 +131,7 @@ def test_a_stalled_loader_of_a_parked_run_settles_no_gate_that_would_wake_nobody
     with pytest.raises(LeaseLost):
         load_run(claimed=stalled, limits=make.LIMITS)
 
-    expire_due_gates()
+    sweep()
     assert [run_id for run_id, _ in claimable_runs()] == [row.pk]
 
 

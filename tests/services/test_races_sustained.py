@@ -78,7 +78,9 @@ def rush(transactional_db: None) -> Rush:
 
 
 @pytest.mark.slow
-def test_everybody_at_once_for_a_while_neither_deadlocks_nor_breaks_a_thread(rush: Rush):
+def test_everybody_at_once_for_a_while_neither_deadlocks_nor_breaks_a_thread(
+    rush: Rush, caplog: pytest.LogCaptureFixture
+):
     acts = [rush.work, rush.work, rush.work, rush.disturb, rush.disturb, rush.disturb]
     busy = [
         threading.Thread(target=rush.keep_at, args=(act, seed)) for seed, act in enumerate(acts)
@@ -90,6 +92,7 @@ def test_everybody_at_once_for_a_while_neither_deadlocks_nor_breaks_a_thread(rus
         one.join(SECONDS + 60)
 
     assert rush.failed == []
+    assert "sweep_failed" not in caplog.messages
     assert not any(one.is_alive() for one in busy)
     for machine in rush.machines:
         machine.check()

@@ -1,16 +1,19 @@
 """Tenants, people and keys: what is made, what is refused, and what a key may do."""
 
 import pytest
+from django.test import Client
 
-from felix_web.common.errors import InvalidInput, Unauthenticated
+from felix_web.common.errors import InvalidInput, NotFound, Unauthenticated
 from felix_web.tenancy.auth import memberships_of, present_authority, principal_of_key
 from felix_web.tenancy.models import ApiKey, Membership, Tenant, User
+from felix_web.tenancy.principal import ROLE_SCOPES
 from felix_web.tenancy.services import (
     AlreadyExists,
     create_first_operator,
     create_key,
     create_member,
     create_tenant,
+    reset_password,
 )
 from tests import people
 
@@ -137,3 +140,66 @@ def test_the_first_operator_is_made_on_an_empty_database_only():
 
     assert User.objects.get(username=name).check_password(password)
     assert create_first_operator() is None
+
+
+@pytest.mark.parametrize(
+    ("scope", "said"),
+    [
+        ("approvals:wirte", "did you mean approvals:write?"),
+        ("Approvals:Read", "did you mean approvals:read?"),
+        ("zzz", "scopes: "),
+        ("approvals:*", "There is no scope 'approvals:*'"),
+    ],
+)
+def test_a_scope_that_does_not_exist_is_refused_with_what_was_meant(scope, said):
+    home = people.tenant()
+
+    with pytest.raises(InvalidInput) as caught:
+        create_key(tenant=home, name="ci", scopes=["approvals:read", scope])
+
+    assert said in caught.value.message
+    assert ApiKey.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a\n", "a\x1b[31m", "a\u202eb", " a", "a" * 101, "\udcff"]
+)
+def test_a_keys_name_can_be_seen(name):
+    home = people.tenant()
+
+    with pytest.raises(InvalidInput):
+        create_key(tenant=home, name=name, scopes=[])
+
+    assert ApiKey.objects.count() == 0
+
+
+def test_every_scope_that_a_role_has_can_be_given_to_a_key():
+    wanted = sorted(set().union(*ROLE_SCOPES.values()))
+
+    create_key(tenant=people.tenant(), name="all", scopes=wanted)
+
+    assert ApiKey.objects.get().scopes == wanted
+
+
+def test_a_persons_name_has_its_end():
+    with pytest.raises(InvalidInput):
+        create_member(username="a" * 151, tenant=people.tenant(), role="viewer")
+
+
+def test_a_lost_password_is_replaced_and_every_sign_in_ends():
+    alice = people.member("alice").user
+    browser = Client()
+    browser.force_login(alice)
+    assert browser.get("/threads/").status_code == 200
+
+    password = reset_password(username="alice")
+
+    alice.refresh_from_db()
+    assert alice.check_password(password)
+    assert alice.has_one_time_password
+    assert browser.get("/threads/").url.startswith("/sign-in/")
+
+
+def test_nobody_has_no_password():
+    with pytest.raises(NotFound, match="There is nobody named nobody"):
+        reset_password(username="nobody")

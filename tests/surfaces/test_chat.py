@@ -142,8 +142,22 @@ def test_a_listed_thread_says_whether_a_run_is_going(alice):
 
     row = alice.get("/api/chat/sessions").json()["items"][0]
 
-    assert (row["name"], row["manifest"]) == ("Write the report please", "writer")
+    assert (row["name"], row["manifest"]) == ("Write the report", "writer")
     assert row["status"] == "queued"
+
+
+def test_the_demo_says_that_it_is_scripted_in_the_list_and_in_a_runs_state(alice):
+    token = alice.send().json()["resume_token"]
+
+    assert alice.get("/api/chat/sessions").json()["items"][0]["scripted"] is True
+    assert alice.get(f"/api/chat/runs/{token}").json()["scripted"] is True
+
+
+def test_a_thread_whose_newest_run_a_real_model_answers_is_not_scripted(alice):
+    alice.send()
+    Run.objects.update(is_scripted=False)
+
+    assert alice.get("/api/chat/sessions").json()["items"][0]["scripted"] is False
 
 
 def test_history_pages_backwards(alice):

@@ -117,3 +117,12 @@ def test_a_key_without_scopes_does_not_read_manifests():
     chatter = Caller(key=people.key_of("dora", scopes=[]))
 
     refused(chatter.get("/api/manifests"), 403, "missing_scope")
+
+
+def test_an_unknown_manifest_is_answered_with_an_address_that_is_there():
+    dora = Caller("dora")
+
+    hint = refused(dora.get("/api/manifests/none"), 404, "unknown_manifest")["hint"]
+
+    method, address = hint.split()[:2]
+    assert (method, dora.get(address).status_code) == ("GET", 200)

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def gate():
-    return make.gate()
+    gate = make.gate()
+    make.grant(gate)
+    return gate
 
 
 @pytest.mark.parametrize(
@@ -21,6 +23,7 @@ def gate():
     [
         ("/api/approvals", answers.ListOut[answers.GateOut]),
         ("/api/approvals/{gate}", answers.GateOut),
+        ("/api/grants", answers.ListOut[answers.GrantOut]),
         ("/api/chat/sessions", answers.ListOut[answers.ThreadOut]),
         ("/api/chat/history/t1", answers.HistoryOut),
         ("/api/chat/runs/{token}", answers.RunStateOut),

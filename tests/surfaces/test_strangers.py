@@ -47,7 +47,13 @@ READ_ONLY = {
     "audit/",
     "tenants/",
 }
-NOWHERE = {"thread_id": "none", "gate_id": "gate_none", "resume_token": "rt_none", "name": "none"}
+NOWHERE = {
+    "thread_id": "none",
+    "gate_id": "gate_none",
+    "grant_id": "grant_none",
+    "resume_token": "rt_none",
+    "name": "none",
+}
 ELSEWHERE = {"elsewhere": "not/there"}
 
 
@@ -55,8 +61,13 @@ ELSEWHERE = {"elsewhere": "not/there"}
 def ids() -> dict[str, str]:
     """What alice has: a thread with a run that waits at a gate, of an agent of her tenant."""
     gate = make.gate()
-    token = gate.run.resume_token
-    return {"thread_id": "t1", "gate_id": gate.pk, "resume_token": token, "name": "writer"}
+    return {
+        "thread_id": "t1",
+        "gate_id": gate.pk,
+        "grant_id": make.grant(gate).pk,
+        "resume_token": gate.run.resume_token,
+        "name": "writer",
+    }
 
 
 def bodies(given: dict[str, str]) -> dict[str, Any]:
@@ -75,6 +86,7 @@ def bodies(given: dict[str, str]) -> dict[str, Any]:
         "api/chat/stream": chat,
         "api/chat/abort": {"thread_id": given["thread_id"]},
         "api/approvals/<gate_id>/decide": {"decision": "approve"},
+        "api/grants/<grant_id>/revoke": {},
         "api/manifests/<name>": make.manifest_text(),
         "api/<path:elsewhere>": {},
         "threads/new/": (form,),
@@ -133,7 +145,7 @@ def test_a_stranger_finds_nothing_and_changes_nothing(ids, method, route):
     answer = call(client, method, route, ids)
 
     assert rows_of_acme() == before
-    secrets = (ids["gate_id"], ids["resume_token"], "note.txt")
+    secrets = (ids["gate_id"], ids["grant_id"], ids["resume_token"], "note.txt")
     assert not any(value.encode() in content(answer) for value in secrets)
     if (method, route) in OWN or not (parameters(route) or route == "api/chat/abort"):
         assert answer.status_code < 400 or answer.status_code == 405

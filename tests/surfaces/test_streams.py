@@ -286,3 +286,23 @@ async def test_a_thread_is_its_snapshot(post, async_client, headers):
 
     assert {"thread", "run", "events", "gates", "branches", "has_more"} <= set(body)
     assert body["thread"]["thread_id"] == "t1"
+
+
+async def test_head_of_a_stream_is_its_headers_alone(post, async_client, headers):
+    await post("/api/chat", message())
+
+    answer = await async_client.head("/api/chat/stream/t1", headers=headers)
+
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["Content-Type"] == "text/event-stream"
+
+
+async def test_the_log_names_the_model_of_a_run_that_began_and_that_it_is_scripted(post, caplog):
+    caplog.set_level("INFO", "agents")
+
+    await post("/api/chat", message("something private"))
+
+    began = [record for record in caplog.records if record.getMessage() == "run_started"]
+    assert [(one.model, one.scripted) for one in began] == [("scripted", True)]
+    assert began[0].run_id == (await the_run()).pk
+    assert "private" not in str(began[0].__dict__)

@@ -21,25 +21,34 @@ def approval(candidate: Candidate) -> Verdict | None:
     gate = candidate.view.gates.get(candidate.call.call_id)
     if rule is None and gate is None:
         return None
-    if gate is not None and (verdict := _settled(candidate, gate)) is not None:
+    if gate is not None and (verdict := _settled(candidate, gate, rule)) is not None:
         return verdict
     if rule is None:
         return None
-    if (grant := _grant(candidate, rule)) is not None:
-        candidate.grant = grant
-        return Allow(candidate)
+    try:
+        # Who was asked in vain is asked again, whatever was granted meanwhile.
+        if not candidate.view.asks_again(candidate.call):
+            candidate.grant = _grant(candidate, rule)
+        return _question(candidate, rule) if candidate.grant is None else Allow(candidate)
+    except ToolFailed as error:
+        return Deny(candidate, Outcome.failed(error.code, error.message))
+
+
+def _question(candidate: Candidate, rule: ApprovalRule) -> Verdict:
+    """Return how a person is asked about the call, or why not now, or not at all.
+
+    Raises:
+        ToolFailed: the call cannot be done as it is.
+    """
     if not candidate.view.facts.is_attended and not rule.allow_unattended:
         text = f"Rule {rule.id} asks a person, and nobody attends this run. Not run."
         return Deny(candidate, Outcome(f"[error/denied] {text}", CallStatus.DENIED))
     if _depends_on_earlier(candidate):
         return Later(candidate)
-    try:
-        return Ask(candidate, _draft(candidate, rule))
-    except ToolFailed as error:
-        return Deny(candidate, Outcome.failed(error.code, error.message))
+    return Ask(candidate, _draft(candidate, rule))
 
 
-def _settled(candidate: Candidate, gate: GateView) -> Verdict | None:
+def _settled(candidate: Candidate, gate: GateView, rule: ApprovalRule | None) -> Verdict | None:
     """Return what a gate of the call says, or None where it no longer counts: ask again."""
     match gate.status:
         case GateStatus.WAITING:
@@ -55,12 +64,16 @@ def _settled(candidate: Candidate, gate: GateView) -> Verdict | None:
         case GateStatus.WITHDRAWN:
             return None
         case GateStatus.ANSWERED:
-            return _approved(candidate, gate)
+            return _approved(candidate, gate, rule)
 
 
-def _approved(candidate: Candidate, gate: GateView) -> Verdict | None:
-    """Return Allow where every part of the contract still holds, else None: ask again."""
-    if gate.is_spent:
+def _approved(candidate: Candidate, gate: GateView, rule: ApprovalRule | None) -> Verdict | None:
+    """Return Allow where every part of the contract still holds, else None: ask again.
+
+    An approval counts under the rule it was asked for: edited arguments may bring another one, with
+    other reviewers.
+    """
+    if gate.is_spent or (rule is not None and rule.id != gate.rule_id):
         return None
     try:
         now = contract_of(
@@ -123,18 +136,28 @@ def _draft(candidate: Candidate, rule: ApprovalRule) -> GateDraft:
 
 
 def _grant(candidate: Candidate, rule: ApprovalRule) -> GrantView | None:
+    """Return the standing permission that covers the call as the world is now.
+
+    Raises:
+        ToolFailed: the pre-image cannot be read.
+    """
     if rule.one_shot:
         return None
-    args_digest, tool_digest = digest(candidate.args_json), candidate.tool.digest
-    for grant in candidate.policy.grants:
-        same = (grant.tool, grant.args_digest, grant.tool_digest) == (
-            candidate.tool.name,
-            args_digest,
-            tool_digest,
-        )
-        if same and grant.principal in ("", candidate.view.facts.principal):
-            return grant
-    return None
+    facts = candidate.view.facts
+    same = [
+        grant
+        for grant in candidate.policy.grants
+        if grant.tool == candidate.tool.name
+        and grant.rule_id == rule.id
+        and grant.principal == (facts.principal if rule.bind_principal else "")
+    ]
+    if not same:
+        return None
+    now = contract_of(candidate, principal="")
+    bound = (now.args_digest, now.tool_digest, now.preimage)
+    return next(
+        (one for one in same if (one.args_digest, one.tool_digest, one.preimage) == bound), None
+    )
 
 
 def _depends_on_earlier(candidate: Candidate) -> bool:

@@ -36,7 +36,8 @@ class Candidate:
 
     `tool` and `args` exist once the first stage found the call sound (`is_sound`). `ahead` are the
     earlier unfinished calls of the same message; `claimed_before` counts what comes before the call
-    for the run's limit: those, and the calls that a person is being asked about.
+    for the run's limit: those, and the calls that a person is being asked about. `is_resumed` is
+    True for an execution that began before and is repeated: it needs no second start.
     """
 
     call: Call
@@ -49,6 +50,7 @@ class Candidate:
     args: ToolArgs = field(init=False)
     gate: GateView | None = None
     grant: GrantView | None = None
+    is_resumed: bool = False
 
     @property
     def target(self) -> str:

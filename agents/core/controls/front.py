@@ -9,9 +9,11 @@ import logging
 from collections.abc import Sequence
 
 from agents.core.controls import FRONT_HALF
+from agents.core.controls.arguments import arguments
 from agents.core.controls.base import Allow, Candidate, Deny, Policy, Verdict
-from agents.core.tools.base import INTERRUPTED, Outcome
+from agents.core.tools.base import INTERRUPTED, Outcome, definition_digest
 from agents.core.view import RunView
+from felix_web.common.digests import digest
 from sessions.core.calls import Call
 from sessions.core.states import CallStatus
 
@@ -45,9 +47,9 @@ def _asked_besides(calls: Sequence[Call], view: RunView) -> int:
 
 
 def _judge(candidate: Candidate) -> Verdict:
-    if candidate.call.call_id in candidate.view.started:
-        return _after_a_crash(candidate)
     try:
+        if (verdict := _resumed(candidate)) is not None:
+            return verdict
         for stage in FRONT_HALF:
             if (verdict := stage(candidate)) is not None:
                 return verdict
@@ -61,15 +63,23 @@ def _judge(candidate: Candidate) -> Verdict:
     return Allow(candidate)
 
 
-def _after_a_crash(candidate: Candidate) -> Verdict:
-    """A started call without a result.
+def _resumed(candidate: Candidate) -> Verdict | None:
+    """Return what becomes of a started call without a result; None: it is judged like any other.
 
-    Run it again where that is harmless, else its effect is unknown (L3).
+    An execution that is harmless to repeat goes on under what allowed it, which was spent when it
+    began; of any other the effect is unknown (L3). Where its definition or its arguments are not
+    those it began with, it is not that execution any more, and all controls decide anew (L7).
     """
+    begun = candidate.view.started.get(candidate.call.call_id)
+    if begun is None:
+        return None
     tool = candidate.policy.tools.get(candidate.call.tool)
-    if tool is None or not tool.is_replay_safe:
+    if tool is None or not (tool.is_replay_safe and begun.is_replay_safe):
         return Deny(candidate, Outcome(INTERRUPTED, CallStatus.INTERRUPTED))
-    for stage in FRONT_HALF[:1]:
-        if (verdict := stage(candidate)) is not None:
-            return verdict
+    if (verdict := arguments(candidate)) is not None:
+        return verdict
+    now = (definition_digest(tool), digest(candidate.args_json))
+    if now != (begun.tool_digest, begun.args_digest):
+        return None
+    candidate.is_resumed = True
     return Allow(candidate)

@@ -16,7 +16,7 @@ class UnknownManifest(NotFound):
 
     code = "unknown_manifest"
     title = "Unknown manifest"
-    hint = "GET /v1/models lists the manifests of your tenant."
+    hint = "GET /api/manifests lists the manifests of your tenant."
 
 
 def bundled_names() -> tuple[str, ...]:

@@ -107,8 +107,9 @@ class ModelRequest:
 
     `messages` is the provider's own JSON as `render` made it, the system prompt first.
 
-    `deadline_seconds` bounds the whole answer by the wall clock, a dripping one too; None means the
-    profile's own. `cache_key` is the conversation's prompt-cache identity, empty for side requests.
+    `deadline_seconds` bounds the whole answer by the wall clock, a dripping one too, beside the
+    profile's own bound; None means that one alone. `cache_key` is the conversation's prompt-cache
+    identity, empty for side requests.
     """
 
     messages: list[dict[str, Any]]
@@ -152,7 +153,8 @@ class ProviderError(FelixError):
     `retryable` is True only where the same request may succeed later; `retry_after_seconds` is the
     provider's own wish or None; `status` is the HTTP status or None where there was no answer. The
     message names the kind of failure and never quotes the provider's text; `detail` (for the log,
-    redacted) may.
+    redacted) may. `is_usage_lost` is True where the model may have worked on the request and
+    nobody will say how much.
     """
 
     code: ClassVar[str] = "provider_error"
@@ -167,12 +169,14 @@ class ProviderError(FelixError):
         retry_after_seconds: float | None = None,
         status: int | None = None,
         detail: str = "",
+        is_usage_lost: bool = False,
     ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.retry_after_seconds = retry_after_seconds
         self.status = status
         self.detail = detail
+        self.is_usage_lost = is_usage_lost
 
 
 class Provider(Protocol):

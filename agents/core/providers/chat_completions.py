@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agents.core.providers import messages
 from agents.core.providers.base import ModelRequest, ProviderError, StreamItem, Turn
 from agents.core.providers.collect import AnswerCollector
-from agents.core.providers.failures import from_sdk
+from agents.core.providers.failures import from_sdk, is_usage_lost
 from agents.core.providers.profiles import ModelProfile
 from felix_web.common.digests import digest
 
@@ -39,6 +39,23 @@ def request_body(model_id: str, request: ModelRequest, *, sends_cache_key: bool)
         body["prompt_cache_key"] = request.cache_key
     body["messages"] = request.messages
     return body
+
+
+async def _until_whole(
+    stream: AsyncStream[object], collector: AnswerCollector, deadline: float
+) -> AsyncGenerator[object, None]:
+    """Yield the stream's chunks; once the answer is whole, what follows has a short grace left."""
+    clock = asyncio.get_running_loop().time
+    while True:
+        if collector.is_whole:
+            grace = END_GRACE_SECONDS if collector.has_usage else USAGE_GRACE_SECONDS
+            deadline = min(deadline, clock() + grace)
+        # Never a timeout around a yield: it would cancel the consumer in its own code.
+        async with asyncio.timeout_at(deadline):
+            chunk = await anext(stream, None)
+        if chunk is None:
+            return
+        yield chunk
 
 
 class ChatCompletions:
@@ -93,37 +110,36 @@ class ChatCompletions:
         import openai
         from httpx2 import HTTPError
 
-        clock = asyncio.get_running_loop().time
-        deadline_seconds = self._profile.deadline_seconds
-        if request.deadline_seconds is not None:
-            deadline_seconds = request.deadline_seconds
-        deadline = clock() + deadline_seconds
+        seconds = self._seconds(request)
+        deadline = asyncio.get_running_loop().time() + seconds
         stream: AsyncStream[object] | None = None
         try:
             async with asyncio.timeout_at(deadline):
                 stream = await self._open(client, request)
-            while True:
-                if collector.is_whole:
-                    grace = END_GRACE_SECONDS if collector.has_usage else USAGE_GRACE_SECONDS
-                    deadline = min(deadline, clock() + grace)
-                # Never a timeout around a yield: it would cancel the consumer in its own code.
-                async with asyncio.timeout_at(deadline):
-                    chunk = await anext(stream, None)
-                if chunk is None:
-                    break
-                yield chunk
-        except TimeoutError:
-            if not collector.is_whole:
-                message = f"The answer took longer than {deadline_seconds:g} seconds."
-                raise ProviderError(message, retryable=True) from None
-        except (openai.OpenAIError, HTTPError, ValueError) as error:
+            async with aclosing(_until_whole(stream, collector, deadline)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        except (TimeoutError, openai.OpenAIError, HTTPError, ValueError) as error:
             if stream is None and isinstance(error, ValueError):
                 raise
             if not collector.is_whole:
-                raise from_sdk(error, api_key=self._api_key) from None
+                raise self._failure(error, seconds, has_begun=stream is not None) from None
         finally:
             if stream is not None:
                 await stream.close()
+
+    def _seconds(self, request: ModelRequest) -> float:
+        """Return how long the answer may take: the profile's time, or less where less is left."""
+        own = self._profile.deadline_seconds
+        return own if request.deadline_seconds is None else min(own, request.deadline_seconds)
+
+    def _failure(self, error: Exception, seconds: float, *, has_begun: bool) -> ProviderError:
+        if isinstance(error, TimeoutError):
+            message = f"The answer took longer than {seconds:g} seconds."
+            return ProviderError(message, retryable=True, is_usage_lost=True)
+        failure = from_sdk(error, api_key=self._api_key)
+        failure.is_usage_lost = has_begun or is_usage_lost(error)
+        return failure
 
     async def _open(self, client: AsyncOpenAI, request: ModelRequest) -> AsyncStream[object]:
         from openai import AsyncStream, Omit

@@ -110,6 +110,21 @@ def from_stream(body: Any, *, api_key: str) -> ProviderError:
     return ProviderError("The provider failed while it answered.", retryable=True, detail=detail)
 
 
+def is_usage_lost(error: Exception) -> bool:
+    """Return whether a request that failed before its stream began may have used tokens.
+
+    A status says that it was refused, and without a connection nothing was sent. What else breaks
+    off, or times out, may have been worked on.
+    """
+    import httpx2
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        return False
+    unsent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+    return not isinstance(error.__cause__, unsent)
+
+
 def from_sdk(error: Exception, *, api_key: str) -> ProviderError:
     """Return the error for whatever the SDK, its HTTP client or its JSON reader raised."""
     import openai

@@ -15,7 +15,7 @@ class ModelsInvalid(FelixError):
 
     code: ClassVar[str] = "models_invalid"
     title = "Invalid model profiles"
-    hint = "Correct the file that FELIX_MODELS_FILE names, then start again."
+    hint = "Correct what is named here, then start again."
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from agents.core.providers.fields import Fields, ModelsInvalid, nearest
 from agents.core.providers.profiles import (
     CHAT_COMPLETIONS,
-    DEFAULT_CONTEXT_WINDOW,
     DEFAULT_MAX_TURNS,
     ModelProfile,
     Models,
@@ -139,7 +138,9 @@ def _model(
         name=name,
         provider=provider,
         model_id=fields.text("model_id"),
-        context_window=fields.whole("context_window", DEFAULT_CONTEXT_WINDOW),
+        context_window=(
+            fields.whole("context_window", 1) if fields.has("context_window") else None
+        ),
         max_turns=fields.whole("max_turns", DEFAULT_MAX_TURNS),
         price=_price(fields.value("price"), fields.at("price")),
         retry=_retry(fields.value("retry"), fields.at("retry"), retry),
@@ -171,13 +172,17 @@ def read_models(text: str, *, source: str = "models.yaml") -> Models:
     """Return the profiles of a models file.
 
     Raises:
-        ModelsInvalid: as `parse_models`, and for text that is not strict YAML.
+        ModelsInvalid: as `parse_models`, with the source in front; and for text that is not strict
+            YAML.
     """
     try:
         document = read_yaml(text, source=source)
     except InvalidInput as error:
         raise ModelsInvalid(error.message) from None
-    return parse_models(document)
+    try:
+        return parse_models(document)
+    except ModelsInvalid as error:
+        raise ModelsInvalid(f"{source}: {error.message}") from None
 
 
 def models_from_environment(environ: Mapping[str, str]) -> Models | None:
@@ -193,6 +198,9 @@ def models_from_environment(environ: Mapping[str, str]) -> Models | None:
         return None
     missing = [name for name, value in ((SHORT_URL, url), (SHORT_MODEL, model)) if not value]
     if missing:
-        raise ModelsInvalid(f"{' and '.join(missing)} must be set too")
+        given = " and ".join(
+            name for name in (SHORT_URL, SHORT_KEY, SHORT_MODEL) if environ.get(name, "").strip()
+        )
+        raise ModelsInvalid(f"{given} is set, so {' and '.join(missing)} must be set too")
     provider = ProviderProfile("openai", _checked_url(url, SHORT_URL), SHORT_KEY if key else "")
     return Models(model, {model: ModelProfile(model, provider, model)})

@@ -10,7 +10,6 @@ from agents.core.providers.fields import nearest
 from felix_web.common.errors import FelixError
 
 CHAT_COMPLETIONS = "chat_completions"
-DEFAULT_CONTEXT_WINDOW = 128_000
 DEFAULT_MAX_TURNS = 100
 
 
@@ -88,15 +87,16 @@ class ModelProfile:
     """One model. `price` None means that its cost is unknown, which is not the same as free.
 
     Attributes:
-        context_window: Tokens of prompt and answer together.
-        max_turns: Model calls of one run.
+        context_window: Tokens of prompt and answer together; the panel shows how much of it the
+            last request took. None where the file does not say.
+        max_turns: Most model calls of one run, whatever its manifest allows.
         deadline_seconds: Longest time of one whole answer.
     """
 
     name: str
     provider: ProviderProfile
     model_id: str
-    context_window: int = DEFAULT_CONTEXT_WINDOW
+    context_window: int | None = None
     max_turns: int = DEFAULT_MAX_TURNS
     price: Price | None = None
     retry: Retry = Retry()

@@ -28,11 +28,13 @@ class Retrying:
     Attributes:
         attempt: Number of the attempt that comes, the first one being 1.
         reason: The failure, in words fit to show.
+        is_usage_lost: The attempt may have used tokens that nobody reported.
     """
 
     attempt: int
     delay_seconds: float
     reason: str
+    is_usage_lost: bool = False
 
 
 def delay_seconds(
@@ -51,7 +53,7 @@ def delay_seconds(
     return min(max(jittered, wish_seconds or 0.0), retry.max_delay_seconds)
 
 
-def _final(error: ProviderError, attempts: int) -> ProviderError:
+def _final(error: ProviderError, attempts: int, *, is_usage_lost: bool) -> ProviderError:
     noun = "attempt" if attempts == 1 else "attempts"
     return ProviderError(
         f"{error.message} Gave up after {attempts} {noun}.",
@@ -59,6 +61,7 @@ def _final(error: ProviderError, attempts: int) -> ProviderError:
         retry_after_seconds=error.retry_after_seconds,
         status=error.status,
         detail=error.detail,
+        is_usage_lost=is_usage_lost,
     )
 
 
@@ -76,8 +79,10 @@ async def stream_with_retries(
 
     Raises:
         ProviderError: the last attempt's, saying how many there were. It is final: it cannot be
-            retried, or the attempts are spent, or visible text had already been yielded.
+            retried, or the attempts are spent, or visible text had already been yielded. Usage is
+            lost where that of any attempt was.
     """
+    is_usage_lost = False
     for attempt in range(1, retry.max_attempts + 1):
         has_shown_text = False
         try:
@@ -87,11 +92,12 @@ async def stream_with_retries(
                     yield item
             return
         except ProviderError as error:
+            is_usage_lost = is_usage_lost or error.is_usage_lost
             if not error.retryable or has_shown_text or attempt == retry.max_attempts:
-                raise _final(error, attempt) from error
+                raise _final(error, attempt, is_usage_lost=is_usage_lost) from error
             wish = error.retry_after_seconds
             pause = delay_seconds(retry, attempt, wish, chance=chance())
-            notice = Retrying(attempt + 1, pause, error.message)
+            notice = Retrying(attempt + 1, pause, error.message, error.is_usage_lost)
         yield notice
         await sleep(notice.delay_seconds)
 
@@ -108,4 +114,4 @@ async def _one_attempt(
         if isinstance(stream, AsyncGenerator):
             await stream.aclose()
     if not isinstance(item, Completed):
-        raise ProviderError("The model's answer broke off.", retryable=True)
+        raise ProviderError("The model's answer broke off.", retryable=True, is_usage_lost=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Any, BinaryIO, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -263,3 +264,9 @@ class Tool:
         spec = self.spec
         facts = [spec.name, spec.description, spec.parameters, self.read_only, self.is_replay_safe]
         return digest(facts)
+
+
+@cache
+def definition_digest(tool: Tool) -> str:
+    """Return `tool.digest`; its JSON Schema is not built anew for each call."""
+    return tool.digest

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.views.present.transcript import reason_words
+from agents.views.present.transcript import joined
 from approvals.core.gate import GateStatus
 from sessions.core.events import EventKind
 from sessions.core.states import CallStatus
@@ -46,9 +46,7 @@ def _event_rows(event: Wire, names: Mapping[str, str]) -> list[tuple[str, str]]:
             by = names.get(event.get("run_id") or "", "")
             return [("", f"run started by {by}" if by else "run started")]
         case EventKind.RUN_FINISHED:
-            reason = reason_words(str(event.get("reason") or ""))
-            status = str(event.get("status") or "ended")
-            return [("", f"run {status}: {reason}" if reason else f"run {status}")]
+            return [("", joined(f"run {event.get('status') or 'ended'}", event))]
         case EventKind.ASSISTANT_MESSAGE:
             calls = event.get("tool_calls") or ()
             return [(str(call.get("name") or ""), "requested") for call in calls] or [
@@ -62,9 +60,25 @@ def _event_rows(event: Wire, names: Mapping[str, str]) -> list[tuple[str, str]]:
             return []
 
 
+def _vote_rows(gate: Wire) -> list[ActivityRow]:
+    """Return a line for each approval that did not settle the gate."""
+    quorum = int(gate.get("quorum") or 1)
+    votes = sorted(gate.get("approvals") or (), key=lambda vote: vote.get("at") or 0)
+    return [
+        ActivityRow(
+            f"{gate['gate_id']}-vote-{number}",
+            vote.get("at") or 0,
+            "",
+            f"{vote.get('by') or 'a reviewer'} approved, {number} of {quorum}",
+        )
+        for number, vote in enumerate(votes, start=1)
+        if number < quorum
+    ]
+
+
 def _gate_rows(gate: Wire) -> list[ActivityRow]:
     gate_id, rule = str(gate["gate_id"]), str(gate.get("rule_id") or "")
-    rows = []
+    rows = _vote_rows(gate)
     if gate.get("created_at"):
         rows.append(
             ActivityRow(f"{gate_id}-opened", gate["created_at"], "", f"gate opened: {rule}")

@@ -69,16 +69,18 @@ def _status(parts: CallParts, gate: GateCard | None, *, run_is_active: bool) -> 
         return str(parts.result.get("status") or CallStatus.DONE)
     if gate is not None and gate.is_waiting:
         return CallStatus.WAITING
-    if not run_is_active:
-        return CallStatus.CANCELLED
-    return CallStatus.RUNNING if parts.started_ms is not None else CallStatus.PROPOSED
+    if parts.started_ms is not None:
+        return CallStatus.RUNNING if run_is_active else CallStatus.INTERRUPTED
+    return CallStatus.PROPOSED if run_is_active else CallStatus.CANCELLED
 
 
 def _was_denied_by_time(parts: CallParts) -> bool:
     return parts.settled is not None and parts.settled.get("status") == GateStatus.EXPIRED
 
 
-def _face(parts: CallParts, status: str) -> Face:
+def _face(parts: CallParts, status: str, gate: GateCard | None) -> Face:
+    if status == CallStatus.WAITING and gate is not None:
+        return gate.face
     if status == CallStatus.DENIED and _was_denied_by_time(parts):
         return DENIED_BY_TIME
     return call_face(status)
@@ -123,7 +125,8 @@ def present_call(parts: CallParts, gate: GateCard | None, *, run_is_active: bool
 
     Args:
         gate: The gate of the call, or None where it has none or its evidence is not at hand.
-        run_is_active: False: a call without a result was never run and will not be.
+        run_is_active: False: a call without a result will get none from its run. One that was
+            started may have taken effect, one that was not never did.
     """
     status = _status(parts, gate, run_is_active=run_is_active)
     output, note, output_note = _output(parts)
@@ -131,7 +134,7 @@ def present_call(parts: CallParts, gate: GateCard | None, *, run_is_active: bool
         call_id=parts.call_id,
         tool=parts.tool,
         target=target(parts.args),
-        face=_face(parts, status),
+        face=_face(parts, status, gate),
         at_ms=parts.at_ms,
         took_ms=_took(parts, status),
         note=note,

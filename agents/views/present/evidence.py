@@ -9,9 +9,10 @@ from typing import Any
 
 from agents.views.present.changed_words import Parts, mark_changes
 from agents.views.present.numbers import counted
+from agents.views.present.rows import cut_rows, row_count
 from felix_web.common.visible_text import count_marks
 
-FOLD_AFTER_LINES = 60
+FOLD_AFTER_ROWS = 60
 KINDS = {"+": "add", "-": "cut", " ": "same", "": "same"}
 MINUS = "−"
 
@@ -51,9 +52,11 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is shown: `shown` at once, `rest` behind a fold that says its number of lines.
+    """What is shown: `shown` at once, `rest` behind a fold that says how much it hides.
 
-    `marks` says how many characters would hide or reorder text; all are shown by their codes.
+    `folded` counts rows, since a reviewer scrolls past those: a long line is many. `unit` is
+    their word, `line` where each line is one row. `marks` says how many characters would hide or
+    reorder text; all are shown by their codes.
     """
 
     title: str
@@ -64,6 +67,7 @@ class Evidence:
     shown: Body
     rest: Body
     folded: int
+    unit: str
     is_unfolded: bool
 
     @property
@@ -73,8 +77,8 @@ class Evidence:
 
     @property
     def folded_words(self) -> str:
-        """The fold's label: `214 more lines`."""
-        return counted(self.folded, "more line")
+        """The fold's label: `214 more lines`, or `145 more rows` of long ones."""
+        return counted(self.folded, f"more {self.unit}")
 
 
 def _diff_lines(rows: Sequence[Sequence[Any]]) -> tuple[DiffLine, ...]:
@@ -101,38 +105,71 @@ def _arguments(args: Mapping[str, Any]) -> tuple[Argument, ...]:
 
 def _cut_arguments(
     arguments: Sequence[Argument], room: int
-) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
+) -> tuple[tuple[Argument, ...], tuple[Argument, ...], int]:
     shown, rest = [], []
     for argument in arguments:
-        lines = argument.value.split("\n")
-        head = "\n".join(lines[: max(0, room)])
+        cut = cut_rows(argument.value, room)
         if room > 0:
-            shown.append(Argument(argument.name, head))
-        if len(lines) > room:
-            tail = "\n".join(lines[max(0, room) :])
-            rest.append(Argument(argument.name, tail, is_rest=room > 0))
-        room -= len(lines)
-    return tuple(shown), tuple(rest)
+            shown.append(Argument(argument.name, cut.head))
+        if room <= 0 or cut.tail:
+            rest.append(Argument(argument.name, cut.tail, is_rest=room > 0))
+        room -= _argument_rows(argument)
+    return tuple(shown), tuple(rest), room
 
 
-def _length(body: Body) -> int:
-    text = len(body.text.split("\n")) if body.text else 0
-    return len(body.lines) + text + sum(len(part.value.split("\n")) for part in body.arguments)
+def _cut_parts(parts: Parts, place: int) -> tuple[Parts, Parts]:
+    """Cut a line before one of its characters; each keeps what of it changed."""
+    ends = (len(parts.before), len(parts.before) + len(parts.changed))
+    starts = (0, *ends)
+    cuts = [max(0, place - start) for start in starts]
+    head = Parts(*(part[:cut] for part, cut in zip(parts, cuts, strict=True)))
+    return head, Parts(*(part[cut:] for part, cut in zip(parts, cuts, strict=True)))
+
+
+def _cut_lines(
+    lines: Sequence[DiffLine], room: int
+) -> tuple[tuple[DiffLine, ...], tuple[DiffLine, ...]]:
+    for number, line in enumerate(lines):
+        height = _line_rows(line)
+        if height > room and room > 0:
+            head, tail = _cut_parts(line.parts, len(cut_rows("".join(line.parts), room).head))
+            shown = (*lines[:number], DiffLine(line.kind, line.old, line.new, head))
+            return shown, (DiffLine(line.kind, "", "", tail), *lines[number + 1 :])
+        if height > room:
+            return tuple(lines[:number]), tuple(lines[number:])
+        room -= height
+    return tuple(lines), ()
+
+
+def _argument_rows(argument: Argument) -> int:
+    return max(1, row_count(argument.value))
+
+
+def _line_rows(line: DiffLine) -> int:
+    return max(1, row_count("".join(line.parts)))
+
+
+def _height(body: Body) -> int:
+    """Return how many rows of the card it takes."""
+    text = row_count(body.text)
+    return text + sum(map(_line_rows, body.lines)) + sum(map(_argument_rows, body.arguments))
+
+
+def _lines(body: Body) -> int:
+    """Return how many lines it has, however long they are."""
+    texts = [body.text] if body.text else []
+    texts += [argument.value for argument in body.arguments]
+    return len(body.lines) + sum(text.count("\n") + 1 for text in texts)
 
 
 def _fold(whole: Body) -> tuple[Body, Body]:
-    """Cut the evidence after its first lines, through whatever stands there."""
-    if _length(whole) <= FOLD_AFTER_LINES:
+    """Cut the evidence after its first rows, through whatever stands there."""
+    if _height(whole) <= FOLD_AFTER_ROWS:
         return whole, Body()
-    room = FOLD_AFTER_LINES
-    arguments, more_arguments = _cut_arguments(whole.arguments, room)
-    room = max(0, room - _length(Body(arguments=whole.arguments)))
-    text = whole.text.split("\n") if whole.text else []
-    lines_room = max(0, room - len(text))
-    return (
-        Body(arguments, "\n".join(text[:room]), whole.lines[:lines_room]),
-        Body(more_arguments, "\n".join(text[room:]), whole.lines[lines_room:]),
-    )
+    arguments, more_arguments, room = _cut_arguments(whole.arguments, FOLD_AFTER_ROWS)
+    text = cut_rows(whole.text, room)
+    lines, more_lines = _cut_lines(whole.lines, room - row_count(whole.text))
+    return Body(arguments, text.head, lines), Body(more_arguments, text.tail, more_lines)
 
 
 def _summary(data: Mapping[str, Any]) -> str:
@@ -173,6 +210,7 @@ def present_evidence(
         marks=_marks(whole, target),
         shown=shown,
         rest=rest,
-        folded=_length(rest),
+        folded=_height(rest),
+        unit="line" if _height(rest) == _lines(rest) else "row",
         is_unfolded=is_unfolded,
     )

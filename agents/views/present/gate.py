@@ -44,7 +44,8 @@ class GateCard:
     """Everything the card shows. Times are epoch milliseconds.
 
     `notice` is one sentence about what just happened to an act on this card. `note` is what was
-    decided with, or what the reviewer has typed so far. `where` names the page that an answer goes
+    decided with, or what the reviewer has typed so far. `is_whole` is False where the evidence is
+    on the gate's own page only. `where` names the page that an answer goes
     back to: `thread`, `inbox` or `gate`.
     """
 
@@ -75,6 +76,7 @@ class GateCard:
     because: str = ""
     is_edited: bool = False
     is_extendable: bool = False
+    is_whole: bool = True
     notice: str = ""
     where: str = "gate"
 
@@ -182,33 +184,37 @@ def present_gate(
     votes = _votes(gate)
     is_waiting = gate["status"] == GateStatus.WAITING
     return GateCard(
-        gate_id=str(gate["gate_id"]),
-        kind=str(gate["kind"]),
-        thread_id=str(gate.get("thread_id") or ""),
-        run_id=str(gate.get("run_id") or ""),
+        **_facts(gate),
         face=_face(gate, viewer),
-        status=str(gate["status"]),
-        tool=str(gate.get("tool") or ""),
         target=evidence.target or target(args),
         agent=agent,
-        asked_ms=gate.get("created_at"),
-        expires_ms=gate.get("expires_at"),
-        rule_id=str(gate.get("rule_id") or ""),
-        reason=str(gate.get("reason") or ""),
         evidence=evidence,
         consequence=_consequence(gate, votes),
         needs=_needs(gate, votes),
         votes=votes if int(gate.get("quorum") or 1) > 1 else (),
-        decided_by=str(gate.get("decided_by") or "") if gate["status"] in BY_PEOPLE else "",
-        decided_ms=gate.get("settled_at"),
         note=typed_note if is_waiting else str(gate.get("note") or ""),
         why_not=_why_not(gate, votes, viewer),
         can_decide=waits_on(gate, viewer),
-        is_extendable=bool(gate.get("extendable")),
-        digest=str(gate.get("digest") or ""),
-        revision=int(gate.get("revision") or 0),
         because=_because(gate),
-        is_edited=gate.get("edited_args") is not None,
         notice=notice,
         where=where,
     )
+
+
+def _facts(gate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the card takes from the wire as it stands; what is missing is empty."""
+    names = ("thread_id", "run_id", "tool", "rule_id", "reason", "digest")
+    return {
+        **{name: str(gate.get(name) or "") for name in names},
+        "gate_id": str(gate["gate_id"]),
+        "kind": str(gate["kind"]),
+        "status": str(gate["status"]),
+        "asked_ms": gate.get("created_at"),
+        "expires_ms": gate.get("expires_at"),
+        "decided_by": str(gate.get("decided_by") or "") if gate["status"] in BY_PEOPLE else "",
+        "decided_ms": gate.get("settled_at"),
+        "revision": int(gate.get("revision") or 0),
+        "is_edited": gate.get("edited_args") is not None,
+        "is_extendable": bool(gate.get("extendable")),
+        "is_whole": bool(gate.get("is_whole", True)),
+    }

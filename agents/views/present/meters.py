@@ -90,6 +90,14 @@ def _token_meters(usage: Wire) -> list[Meter]:
     return meters
 
 
+def _context_meters(usage: Wire, window: Any) -> list[Meter]:
+    """Return how full the model's window was with the newest request, where both are known."""
+    used = usage.get("context_tokens")
+    if not isinstance(used, int) or not isinstance(window, int):
+        return []
+    return [Meter("Context", f"{used * 100 // window} %", f"{grouped(window)} tokens")]
+
+
 def present_meters(
     run: Wire | None, events: Sequence[Wire], *, has_older: bool
 ) -> tuple[Meter, ...]:
@@ -109,4 +117,5 @@ def present_meters(
         Meter("Cost", cost, "", bool(cost) and not usage.get("certain", True)),
         *_call_meters(count_calls(events, run["run_id"]), run.get("limits") or {}, is_part=is_part),
         *_token_meters(usage),
+        *_context_meters(usage, run.get("context_window")),
     )

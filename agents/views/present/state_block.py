@@ -49,22 +49,25 @@ def first_waiting(gates: Sequence[GateCard]) -> GateCard | None:
     return min(waiting, key=lambda gate: (not gate.can_decide, gate.expires_ms or 0), default=None)
 
 
-def _words(run: Wire, gate: GateCard | None, doing: str) -> str:
+def _words(run: Wire, gate: GateCard | None, doing: str, ended_by: str) -> str:
     status, error = run["status"], run.get("error")
     if status == RunStatus.FAILED and isinstance(error, Mapping) and error.get("message"):
         return str(error["message"])
     if status in (RunStatus.FAILED, RunStatus.STOPPED, RunStatus.EXPIRED):
-        return reason_words(str(run.get("reason") or ""))
+        return reason_words(str(run.get("reason") or ""), ended_by)
     if status == RunStatus.QUEUED:
         return "starts as soon as a worker is free"
     return "" if gate is not None else doing
 
 
-def present_state(run: Wire | None, gates: Sequence[GateCard], *, doing: str = "") -> StateBlock:
+def present_state(
+    run: Wire | None, gates: Sequence[GateCard], *, doing: str = "", ended_by: str = ""
+) -> StateBlock:
     """Return the state block of a thread's newest run.
 
     Args:
         doing: One line about what a running run does now.
+        ended_by: Who stopped it, where a person did.
     """
     if run is None:
         return StateBlock(NO_RUN, is_active=False, words="Type a message to start.")
@@ -77,7 +80,7 @@ def present_state(run: Wire | None, gates: Sequence[GateCard], *, doing: str = "
         is_active=run["status"] in ACTIVE,
         tool=gate.tool if gate else "",
         target=gate.target if gate else "",
-        words=_words(run, gate, doing),
+        words=_words(run, gate, doing, ended_by),
         deadline_ms=gate.expires_ms if gate else None,
         started_ms=run.get("started_at") or run.get("created_at"),
         finished_ms=run.get("finished_at"),

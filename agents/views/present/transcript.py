@@ -33,7 +33,6 @@ NOTES = {
     EventKind.SETTLED: "An interrupted call was settled",
 }
 REASON_WORDS = {
-    "aborted": "stopped by a person",
     "superseded": "left behind by a rewind",
     "dead": "it could not be carried on and was given up",
     "max_turns": "it reached its turn limit",
@@ -78,9 +77,24 @@ class Transcript:
     is_newest: bool = True
 
 
-def reason_words(reason: str) -> str:
-    """Return why a run ended, in words; an unknown reason is shown as it stands."""
+def reason_words(reason: str, by: str = "") -> str:
+    """Return why a run ended, in words; an unknown reason is shown as it stands.
+
+    Args:
+        by: Who ended it, where a person did and the log names them.
+    """
+    if reason == "aborted":
+        return f"by {by or 'a person'}"
     return REASON_WORDS.get(reason, reason.replace("_", " "))
+
+
+def joined(ending: str, event: Wire) -> str:
+    """Return how a run ended with why: `run stopped by ana`, `run failed: it reached a limit`."""
+    reason = str(event.get("reason") or "")
+    words = reason_words(reason, str(event.get("by") or ""))
+    if not words:
+        return ending
+    return f"{ending} {words}" if reason == "aborted" else f"{ending}: {words}"
 
 
 def _collect_calls(events: Iterable[Wire]) -> dict[str, CallParts]:
@@ -118,8 +132,7 @@ def _notice(event: Wire) -> Notice | None:
         ending = ENDINGS.get(event.get("status", ""))
         if ending is None:
             return None
-        reason = reason_words(str(event.get("reason") or ""))
-        words = f"{ending}: {reason}." if reason else f"{ending}."
+        words = f"{joined(ending, event)}."
         return Notice(
             event["seq"], event["ts"], words, is_bad=event.get("status") != RunStatus.STOPPED
         )

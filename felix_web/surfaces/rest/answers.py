@@ -99,6 +99,24 @@ class GateOut(Answer):
     why_not: str
 
 
+class GrantOut(Answer):
+    """A standing permission for the call its gate shows; `is_bound`: for one principal only."""
+
+    grant_id: str
+    gate_id: str
+    thread_id: str | None
+    manifest: str
+    version: int
+    rule_id: str
+    tool: str
+    is_bound: bool
+    granted_by: str
+    is_live: bool
+    created_at: int
+    expires_at: int
+    revoked_at: int | None
+
+
 class EndedOut(Answer):
     """A transient run that has ended."""
 
@@ -127,6 +145,7 @@ class RunStateOut(Answer):
     thread_id: str | None
     final: FinalOut | None
     error: FailureOut | None
+    scripted: bool
     expires_at: int
 
 
@@ -140,12 +159,15 @@ class AbortOut(Answer):
 
 
 class ThreadOut(Answer):
-    """A thread of the list; `status` null: no run is going."""
+    """A thread of the list; `status` null: no run is going. `scripted`: its newest run is
+    the demo model's.
+    """
 
     thread_id: str
     name: str
     manifest: str
     status: RunStatus | None
+    scripted: bool
     leaf_seq: int
     created_at: int
     updated_at: int

@@ -15,7 +15,7 @@ from felix_web.common.errors import NotFound
 from felix_web.surfaces.auth import Credential
 from felix_web.surfaces.database import in_database
 from felix_web.surfaces.problem import problem_response
-from felix_web.surfaces.rest import approvals, chat, manifests, sessions
+from felix_web.surfaces.rest import approvals, chat, grants, manifests, sessions
 from felix_web.surfaces.rest.bodies import JsonParser
 from felix_web.surfaces.rest.handlers import MethodNotAllowed, add_handlers
 from felix_web.surfaces.rest.translate import answer
@@ -25,19 +25,34 @@ METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 def _finished(view: AsyncView) -> AsyncView:
-    """Return the view with a wrong method told as a problem, and no answer kept by any cache."""
+    """Return the view with HEAD answered as GET, a wrong method told as a problem, and no answer
+    kept by any cache.
+    """
 
     @wraps(view)
     async def handle(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        is_head = request.method == "HEAD"
+        if is_head:
+            request.method = "GET"
         response = await view(request, *args, **kwargs)
         if isinstance(response, HttpResponseNotAllowed):
-            allow = response.headers["Allow"]
+            allow = _with_head(response.headers["Allow"])
             response = problem_response(MethodNotAllowed(f"Methods here: {allow}."))
             response.headers["Allow"] = allow
         response.headers.setdefault("Cache-Control", "no-store")
-        return response
+        return _head_of(response) if is_head else response
 
     return handle
+
+
+def _with_head(allow: str) -> str:
+    methods = allow.split(", ")
+    return ", ".join([*methods, "HEAD"] if "GET" in methods else methods)
+
+
+def _head_of(response: HttpResponseBase) -> HttpResponse:
+    """Return the answer without its body. A stream that was not begun leaves nothing behind."""
+    return HttpResponse(status=response.status_code, headers=dict(response.headers))
 
 
 class RestApi(NinjaAPI):
@@ -66,6 +81,7 @@ add_handlers(api)
 api.add_router("/chat", chat.router)
 api.add_router("/chat", sessions.router)
 api.add_router("/approvals", approvals.router)
+api.add_router("/grants", grants.router)
 api.add_router("/manifests", manifests.router)
 
 

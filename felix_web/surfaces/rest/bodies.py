@@ -40,6 +40,13 @@ def _finite(text: str) -> float:
     return number
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:  # Python's bound on digits; its words are for programmers
+        raise ValueError("A number is too large.") from None
+
+
 def _check_texts(value: Any) -> None:
     """No text holds U+0000 or half a surrogate pair: databases refuse them, and nobody means
     them.
@@ -82,6 +89,7 @@ def read_json(body: bytes) -> Any:
             text,
             parse_constant=_no_constant,
             parse_float=_finite,
+            parse_int=_whole,
             object_pairs_hook=_without_twins,
         )
         if "\\u" in text:

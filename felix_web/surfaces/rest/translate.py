@@ -98,6 +98,7 @@ def run_state_json(run: Run, now: datetime) -> dict[str, Any]:
         "thread_id": wire_thread(run),
         "final": run.final,
         "error": run.error,
+        "scripted": run.is_scripted,
         "expires_at": epoch_ms(run.expires_at),
     }
 
@@ -110,6 +111,7 @@ def thread_json(row: ThreadRow) -> dict[str, Any]:
         "name": thread.title,
         "manifest": thread.manifest,
         "status": row.status.value if row.status else None,
+        "scripted": row.is_scripted,
         "leaf_seq": thread.leaf_seq,
         "created_at": epoch_ms(thread.created_at),
         "updated_at": epoch_ms(thread.updated_at),

@@ -75,8 +75,15 @@ def _call(number: int, tool: str, path: str = "a") -> dict[str, Any]:
     return {"id": f"c{number}", "name": tool, "args": {"path": path}}
 
 
-def started(call_id: str, run: str = RUN) -> Event:
-    return event(EventKind.CALL_STARTED, {}, call_id=call_id, run=run)
+def started(call_id: str, run: str = RUN, *, tool: str = "again", **other: Any) -> Event:
+    """The call of `tool a` began as this build would begin it, but for the `other` parts."""
+    made = tools()[tool]
+    begun = {
+        "tool_digest": made.digest,
+        "args_digest": digest({"path": "a"}),
+        "replay_safe": made.is_replay_safe,
+    }
+    return event(EventKind.CALL_STARTED, {**begun, **other}, call_id=call_id, run=run)
 
 
 def result(call_id: str, status: CallStatus = CallStatus.DONE, content: str = "ok") -> Event:
@@ -149,4 +156,5 @@ def gate(
 ) -> GateView:
     bound = bound or contract(call_id, tool)
     args = more.pop("args", {"path": "a"})
+    more.setdefault("rule_id", "writes")
     return GateView("gate_1", call_id, GateKind.APPROVAL, status, bound, args, **more)

@@ -59,7 +59,9 @@ def proposed(tool: str, args: dict[str, Any], **more: Any) -> RunView:
 
 def grant(**more: Any) -> GrantView:
     bound = {"args_digest": digest({"path": "a"}), "tool_digest": tools()["write"].digest}
-    return GrantView(**{"grant_id": "g", "tool": "write", "principal": "", **bound, **more})
+    source = {"grant_id": "g", "gate_id": "gate_1", "rule_id": "writes", "granted_by": "bob"}
+    on = {"tool": "write", "preimage": "absent", "principal": ""}
+    return GrantView(**{**source, **on, **bound, **more})
 
 
 # Arguments.
@@ -180,6 +182,18 @@ def test_every_part_of_the_contract_is_in_its_digest(part: str):
     assert replace(contract(), **{part: BOUND_PARTS[part]}).digest != contract().digest
 
 
+def test_an_approval_under_another_rule_than_the_one_that_holds_is_asked_for_again():
+    strict = ApprovalRule("strict", tools=("write",), when_args=("text",), quorum=2)
+    args = {"path": "a", "text": "mine"}
+    bound = contract(args_digest=digest(args))
+    settled = gate(status=GateStatus.ANSWERED, bound=bound, edited_args=args)
+
+    verdict = the_verdict(view(answered("write"), gates=[settled]), policy(strict, WRITES))
+
+    assert isinstance(verdict, Ask)
+    assert (verdict.draft.rule_id, verdict.draft.quorum) == ("strict", 2)
+
+
 def test_a_spent_approval_is_asked_for_again():
     seen = view(answered("write"), gates=[gate(status=GateStatus.ANSWERED, is_spent=True)])
 
@@ -276,12 +290,30 @@ def test_a_grant_lets_the_identical_call_pass():
         {"tool_digest": "x"},
         {"tool": "act"},
         {"principal": "member:2"},
+        {"preimage": "other"},
+        {"rule_id": "others"},
     ],
 )
 def test_a_grant_for_anything_else_does_not(other: dict[str, str]):
     found = the_verdict(view(answered("write")), policy(STANDING, grants=[grant(**other)]))
 
     assert isinstance(found, Ask)
+
+
+def test_a_grant_does_not_answer_for_a_call_that_is_asked_about_again():
+    seen = view(answered("write"), gates=[gate(status=GateStatus.WITHDRAWN)])
+
+    assert isinstance(the_verdict(seen, policy(STANDING, grants=[grant()])), Ask)
+
+
+def test_a_grant_is_not_enough_where_the_preimage_cannot_be_read():
+    def unreadable(args: object, ctx: object) -> str:
+        raise ToolFailed("permission_denied", "No.")
+
+    known = {**tools(), "write": replace(tools()["write"], preimage=unreadable)}
+    by = policy(STANDING, grants=[grant()], known=known)
+
+    assert refusal(the_verdict(view(answered("write")), by)) == "[error/permission_denied] No."
 
 
 def test_a_rule_of_one_execution_knows_no_grant():
@@ -332,7 +364,7 @@ def test_a_gated_call_without_a_preimage_is_asked_about_with_the_others():
 
 
 def test_a_started_call_with_an_effect_is_not_run_again():
-    seen = view(answered("act"), started("c0"))
+    seen = view(answered("act"), started("c0", tool="act"))
 
     verdict = the_verdict(seen, policy())
 
@@ -343,9 +375,53 @@ def test_a_started_call_with_an_effect_is_not_run_again():
 
 @pytest.mark.parametrize("tool", ["look", "again"])
 def test_a_started_call_that_is_replay_safe_is_run_again(tool: str):
-    seen = view(answered(tool), started("c0"))
+    seen = view(answered(tool), started("c0", tool=tool))
 
-    assert isinstance(the_verdict(seen, policy()), Allow)
+    verdict = the_verdict(seen, policy())
+
+    assert isinstance(verdict, Allow)
+    assert verdict.candidate.is_resumed
+
+
+def test_a_repeated_execution_goes_on_under_the_approval_it_began_with():
+    rule = ApprovalRule("writes", tools=("again",))
+    spent = gate(status=GateStatus.ANSWERED, tool="again", is_spent=True)
+    seen = view(answered("again"), started("c0"), gates=[spent])
+
+    assert isinstance(the_verdict(seen, policy(rule)), Allow)
+
+
+@pytest.mark.parametrize("part", ["tool_digest", "args_digest"])
+def test_a_started_call_that_is_another_one_now_is_asked_about_again(part: str):
+    rule = ApprovalRule("writes", tools=("again",))
+    spent = gate(status=GateStatus.ANSWERED, tool="again", is_spent=True)
+    seen = view(answered("again"), started("c0", **{part: "other"}), gates=[spent])
+
+    assert isinstance(the_verdict(seen, policy(rule)), Ask)
+
+
+def test_a_started_call_that_is_another_one_now_is_held_to_the_limits():
+    seen = view(
+        answered("again"), started("c0", args_digest="other"), limits=Limits(max_tool_calls=0)
+    )
+
+    assert refusal(the_verdict(seen, policy())).startswith("[error/limit]")
+
+
+def test_a_call_that_was_not_safe_to_repeat_when_it_started_is_not_run_again():
+    seen = view(answered("again"), started("c0", replay_safe=False, tool_digest="other"))
+
+    assert refusal(the_verdict(seen, policy())) == INTERRUPTED
+
+
+def test_a_started_call_that_cannot_be_judged_is_denied():
+    def broken() -> object:
+        raise RuntimeError("secret detail")
+
+    known = {**tools(), "again": replace(tools()["again"], args=broken)}
+    seen = view(answered("again"), started("c0"))
+
+    assert "could not be evaluated" in refusal(the_verdict(seen, policy(known=known)))
 
 
 def test_a_started_call_whose_tool_is_gone_is_not_run_again():

@@ -71,7 +71,7 @@ def test_a_call_with_an_effect_runs_alone():
 def test_a_call_under_a_grant_runs_alone_since_its_grant_is_checked_at_its_own_start():
     read = tools()["look"]
     rule = ApprovalRule("reads", tools=("look",), one_shot=False)
-    standing = replace(grant(), tool="look", tool_digest=read.digest)
+    standing = replace(grant(), tool="look", tool_digest=read.digest, rule_id="reads", preimage="")
 
     batch = batch_of(allowed("look", "again", rules=[rule], grants=[standing]), parallel=True)
 
@@ -98,13 +98,34 @@ def test_an_approval_is_spent_in_a_commit_of_its_own():
     [verdict] = allowed("write", gates=[settled], rules=[WRITES])
 
     assert needs_own_start(verdict.candidate)
-    assert start_of(verdict.candidate).gate_id == "gate_1"
+    begun = start_of(verdict.candidate)
+    assert begun.gate_id == begun.event.payload["gate_id"] == "gate_1"
 
 
 def test_the_start_under_a_grant_names_it():
     [verdict] = allowed("write", rules=[STANDING], grants=[grant()])
 
-    assert start_of(verdict.candidate).grant_id == "g"
+    begun = start_of(verdict.candidate)
+    assert begun.grant_id == begun.event.payload["grant_id"] == "g"
+
+
+async def test_a_call_under_a_grant_is_held_to_the_state_it_was_granted_on_and_says_so():
+    seen: list[str | None] = []
+
+    def run(args: PathArgs, ctx: ToolContext) -> str:
+        seen.append(ctx.preimage)
+        return "done"
+
+    known = {**tools(), "write": replace(tools()["write"], run=run)}
+    [verdict] = allowed("write", rules=[STANDING], grants=[grant()], known=known)
+    no_store: Any = None
+
+    end = await run_call(
+        verdict.candidate, Ports(no_store, no_store, OneThread(), RealClock(), context)
+    )
+
+    assert seen == ["absent"]
+    assert end.grant == {"grant_id": "g", "gate_id": "gate_1", "granted_by": "bob"}
 
 
 def test_no_start_rides_while_another_call_of_the_message_must_wait():
@@ -130,7 +151,8 @@ def test_a_start_tells_what_runs_and_shows_arguments_only_where_they_were_edited
     [plain] = allowed("act")
     [edited] = allowed("write", gates=[settled], rules=[WRITES])
 
-    assert set(start_of(plain.candidate).event.payload) == {"tool", "tool_digest", "args_digest"}
+    told = {"tool", "tool_digest", "args_digest", "replay_safe"}
+    assert set(start_of(plain.candidate).event.payload) == told
     assert start_of(edited.candidate).event.payload["edited_args"] == args
 
 
@@ -167,16 +189,16 @@ class Slow:
         return "it had its effect"
 
 
-async def running(slow: Slow) -> Any:
+async def running(slow: Slow, store: Any = None) -> Any:
     known = {**tools(), "act": replace(tools()["act"], run=slow.run)}
     [verdict] = allowed("act", known=known)
-    no_store: Any = None
-    ports = Ports(no_store, no_store, OneThread(), RealClock(), context)
+    no_sink: Any = None
+    ports = Ports(store, no_sink, OneThread(), RealClock(), context)
     return await run_call(verdict.candidate, ports)
 
 
-async def begun(slow: Slow) -> asyncio.Task[Any]:
-    task = asyncio.ensure_future(running(slow))
+async def begun(slow: Slow, store: Any = None) -> asyncio.Task[Any]:
+    task = asyncio.ensure_future(running(slow, store))
     await asyncio.to_thread(slow.begun.wait, 10)
     return task
 
@@ -233,3 +255,31 @@ async def test_a_driver_that_let_a_call_end_heeds_the_stop_afterwards():
 
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+class LateBox:
+    """Takes what comes late."""
+
+    def __init__(self) -> None:
+        self.came = asyncio.Event()
+        self.closed: list[Any] = []
+
+    def bring_late(self, closed: Any) -> None:
+        self.closed += closed
+        self.came.set()
+
+
+async def test_the_outcome_of_a_call_that_was_given_up_is_brought_when_it_comes(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(executing, "GRACE_SECONDS", 0.05)
+    slow, late = Slow(), LateBox()
+    task = await begun(slow, late)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    slow.may_end.set()
+    await asyncio.wait_for(late.came.wait(), 10)
+
+    assert [(end.content, end.started_ms) for end in late.closed] == [("it had its effect", 1)]

@@ -87,6 +87,17 @@ CASES: dict[str, tuple[RunView, object]] = {
         view(answered("act"), gates=[gate("c0", GateStatus.WITHDRAWN)]),
         runs("c0"),
     ),
+    "a gate withdrawn while another waits": (
+        view(answered("write", "act"), gates=[gate("c0", GateStatus.WITHDRAWN), gate("c1")]),
+        runs("c0"),
+    ),
+    "asked again while another waits": (
+        view(
+            answered("write", "act"),
+            gates=[gate("c0", GateStatus.WITHDRAWN), gate("c1"), gate("c0")],
+        ),
+        Wait(),
+    ),
     "asked again after a settled gate": (
         view(answered("act"), gates=[gate("c0", GateStatus.ANSWERED), gate("c0")]),
         Wait(),
@@ -158,3 +169,10 @@ def test_a_working_time_of_zero_is_none_at_all():
 
 def test_an_answer_that_came_with_the_last_second_still_counts():
     assert next_step(view(answered(text="hi")), active_ms=60_000) == DONE
+
+
+def test_a_model_allows_no_more_turns_than_its_profile_and_a_manifest_no_more_than_its_own():
+    limits = Limits(recursion_limit=10)
+
+    assert limits.within(4).recursion_limit == 4
+    assert limits.within(100) == limits

@@ -10,7 +10,7 @@ from tests.unit.agents.facts import answered, gate, result, started, view
 def test_events_of_an_earlier_run_leave_the_view_as_it_was():
     seen = view(answered("act", run="run_0"), started("c0", run="run_0"))
 
-    assert (seen.answers, seen.open_calls, seen.started) == (0, {}, set())
+    assert (seen.answers, seen.open_calls, seen.started) == (0, {}, {})
 
 
 def test_open_calls_keep_the_models_order_when_a_later_one_ends_first():
@@ -22,7 +22,7 @@ def test_open_calls_keep_the_models_order_when_a_later_one_ends_first():
 def test_a_new_answer_forgets_what_the_one_before_had_started():
     seen = view(answered("act"), started("c0"), result("c0"), answered("act"))
 
-    assert seen.started == set()
+    assert seen.started == {}
     assert list(seen.open_calls) == ["c0"]
 
 

@@ -37,6 +37,10 @@ def terms(**more: object) -> Terms:
         (BOT, terms(), ""),
         (BOT, terms(quorum=2), "needs_a_member"),
         (BOT, terms(allow_self=False), "needs_a_member"),
+        (BOT, terms(reviewers=("admin",)), "needs_a_member"),
+        (BOT, terms(reviewers=("admin", "reviewer")), ""),
+        (BOT, terms(starter="key:7"), "needs_a_member"),
+        (BOT, terms(owner="key:7"), "needs_a_member"),
     ],
 )
 def test_the_rule_says_who_may_decide(who: Reviewer, demanded: Terms, refusal: str):

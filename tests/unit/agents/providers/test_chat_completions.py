@@ -5,6 +5,7 @@ import json
 import socket
 import time
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -362,6 +363,19 @@ async def test_a_dripping_answer_runs_into_the_deadline(
     assert error.retryable
     assert "0.3 seconds" in error.message
     fake.wait_for_disconnect()
+
+
+async def test_the_models_own_deadline_holds_where_the_run_has_more_time_left(
+    fake: FakeProvider,
+) -> None:
+    hasty = ChatCompletions(replace(profile(fake.base_url), deadline_seconds=0.3), "sk-1")
+    await hasty._connected()
+    fake.script(Step(text="x" * 400, drip_ms=5))
+
+    error = await failure(hasty, ask(hasty, deadline_seconds=600.0))
+    await hasty.aclose()
+
+    assert "0.3 seconds" in error.message
 
 
 async def test_a_deadline_of_zero_is_no_time_at_all(

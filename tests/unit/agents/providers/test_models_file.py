@@ -231,3 +231,13 @@ def test_without_any_variable_there_is_no_short_form() -> None:
 def test_a_part_of_the_short_form_is_refused_with_what_is_missing() -> None:
     with pytest.raises(ModelsInvalid, match="FELIX_OPENAI_BASE_URL and FELIX_OPENAI_MODEL must be"):
         models_from_environment({"FELIX_OPENAI_API_KEY": "sk-2"})
+
+
+def test_what_is_wrong_names_the_file_it_stands_in() -> None:
+    with pytest.raises(ModelsInvalid, match=r"^/data/models\.yaml: models: must name at least one"):
+        read_models("providers: {p: {base_url: 'http://h/v1'}}", source="/data/models.yaml")
+
+
+def test_a_part_of_the_short_form_names_what_is_set() -> None:
+    with pytest.raises(ModelsInvalid, match="FELIX_OPENAI_MODEL is set, so FELIX_OPENAI_BASE_URL"):
+        models_from_environment({"FELIX_OPENAI_MODEL": "m"})
