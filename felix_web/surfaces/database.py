@@ -46,4 +46,5 @@ def let_thread_go() -> None:
         return
     executor = SyncToAsync.context_to_thread_executor.pop(context, None)
     if executor is not None:
+        executor.submit(lambda: connection.close())  # looked up there: each thread has its own
         executor.shutdown(wait=False)
