@@ -11,14 +11,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import partial
 
 from agents.hub import hub
 from agents.live.items import Item, Marks, run_item
 from agents.live.reader import Items, Reader, refusal_item
-from agents.live.reads import Page, SnapshotRead, read_run, read_snapshot, read_thread
+from agents.live.reads import (
+    Page,
+    SnapshotRead,
+    begun_row,
+    read_run,
+    read_snapshot,
+    read_thread,
+)
 from agents.services.stopping import abort_run
 from felix_web.common.errors import FelixError
 from felix_web.tenancy.principal import Principal
@@ -39,6 +46,20 @@ def cursor_of(text: str | None) -> int | None:
     return int(text) if text is not None and CURSOR.match(text) else None
 
 
+async def begun_items(*, run: Run, principal: Principal) -> Items:
+    """Yield the items of a run that was just sent: `run` before anything is read, then as
+    `run_items`.
+    """
+    reader = _reader_of(run.pk, principal, run.thread_id, run.first_seq)
+    yield reader.take([run_item(begun_row(run))])
+    read = partial(read_run, tenant_id=principal.tenant_id, run_id=run.pk)
+    page = await hub().bridge.run(partial(read, marks=reader.marks))
+    yield reader.take_page(page)
+    async with aclosing(_rest(reader, page, read)) as items:
+        async for some in items:
+            yield some
+
+
 async def run_items(*, run_id: str, principal: Principal) -> Items:
     """Yield the items of a run from its start to its end, `run` first; those of an ended run are
     all there at once.
@@ -50,14 +71,25 @@ async def run_items(*, run_id: str, principal: Principal) -> Items:
     read = partial(read_run, tenant_id=principal.tenant_id, run_id=run_id)
     page = await hub().bridge.run(partial(read, marks=None))
     assert page.newest is not None
-    reader = Reader(
+    reader = _reader_of(run_id, principal, page.thread_id, page.newest.first_seq)
+    yield _led(reader, page)
+    async with aclosing(_rest(reader, page, read)) as items:
+        async for some in items:
+            yield some
+
+
+def _reader_of(run_id: str, principal: Principal, thread_id: int, first_seq: int) -> Reader:
+    return Reader(
         principal=principal,
-        thread_id=page.thread_id,
+        thread_id=thread_id,
         run_id=run_id,
-        marks=Marks(next_seq=page.newest.first_seq),
+        marks=Marks(next_seq=first_seq),
         is_run_only=True,
     )
-    yield _led(reader, page)
+
+
+async def _rest(reader: Reader, page: Page, read: Callable[..., Page]) -> Items:
+    """Yield what stands behind a run's first page, then what comes."""
     while page.has_more:
         page = await hub().bridge.run(partial(read, marks=reader.marks))
         yield reader.take_page(page)
@@ -85,18 +117,28 @@ async def _fields(items: Items) -> Fields:
 
 
 async def run_stream(
-    *, run_id: str, principal: Principal, abort_on_disconnect: bool = False
+    *,
+    run_id: str,
+    principal: Principal,
+    abort_on_disconnect: bool = False,
+    begun: Run | None = None,
 ) -> Fields:
     """Yield the frames of a run from its start: `run`, all its events, gates, text, usage, its end,
     `[DONE]`.
 
     Args:
+        begun: The run's row where the caller has just sent it: its first frame waits for no read.
         abort_on_disconnect: True stops the run when the reader goes away before its end: for a
             transient send without thread and without key, which nobody can come back for (L1).
     """
     has_left = True
+    items = (
+        run_items(run_id=run_id, principal=principal)
+        if begun is None
+        else begun_items(run=begun, principal=principal)
+    )
     try:
-        async with aclosing(_fields(run_items(run_id=run_id, principal=principal))) as fields:
+        async with aclosing(_fields(items)) as fields:
             async for field in fields:
                 if field == DONE:
                     has_left = False

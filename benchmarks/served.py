@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.durability.client import Client
+from tests.durability.client import Client, Dropped
 from tests.durability.processes import FELIX, Command, environment, felix, free_port, wait_for
 
 START_SECONDS = 60.0
@@ -110,12 +110,19 @@ def served(
         )
         process = Command(*command, env=settings | more, log=directory / "felix.log")
         try:
-            wait_for(lambda: accepts(port) or _gone(process), "felix up answers", START_SECONDS)
+            wait_for(lambda: _is_ready(port) or _gone(process), "felix up is ready", START_SECONDS)
             created = "key", "create", "--tenant", "default", "--name", "bench", "--scopes", "*"
             key = felix(*created, env=settings).splitlines()[-1]
             yield Served(process, directory / "data" / "felix.sqlite3", port, key)
         finally:
             _ended(process)
+
+
+def _is_ready(port: int) -> bool:
+    try:
+        return Client(port, timeout=5).ask("GET", "/ready").status == 200
+    except Dropped:
+        return False
 
 
 def _gone(process: Command) -> bool:

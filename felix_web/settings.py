@@ -44,15 +44,15 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "felix_web.surfaces.hosts.known_host",
-    "django.middleware.security.SecurityMiddleware",
+    "felix_web.panel.page_middleware.PageSecurity",
     "felix_web.surfaces.static_files.static_files",
-    "csp.middleware.CSPMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
+    "felix_web.panel.page_middleware.PageCsp",
+    "felix_web.panel.page_middleware.PageSessions",
+    "felix_web.panel.page_middleware.PageCsrf",
+    "felix_web.panel.page_middleware.PageAuthentication",
+    "felix_web.panel.page_middleware.PageHtmx",
     "felix_web.panel.middleware.signed_in_member",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "felix_web.panel.page_middleware.PageFrames",
 ]
 
 ROOT_URLCONF = "felix_web.urls"

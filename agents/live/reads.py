@@ -210,6 +210,11 @@ def _run_row(run: Run, gates: Iterable[GateRead]) -> RunRow:
     )
 
 
+def begun_row(run: Run) -> RunRow:
+    """Return a run that was just sent, as readers see it before anything of it is read."""
+    return _run_row(run, ())
+
+
 def run_state(run: Run, *, waiting_on: tuple[str, ...] = ()) -> RunState:
     """Return a run's row as readers see it."""
     return RunState(

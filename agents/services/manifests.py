@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from django.conf import settings
-from django.db.models import Max
+from django.db.models import F, Max
 
 from agents.core.compile import CompiledAgent, compile_agent
 from agents.core.manifest.bundled import UnknownManifest, bundled_names, bundled_text
@@ -17,7 +17,6 @@ from agents.core.tools.registry import builtin_tools
 from agents.models import Manifest, ManifestVersion
 from agents.profiles import deployment_models
 from felix_web.audit.services import audit_row, record
-from felix_web.tenancy.models import Tenant
 from felix_web.tenancy.principal import Principal
 from felix_web.tenancy.scoping import tenant_scope, tenant_snapshot
 
@@ -117,11 +116,15 @@ def live_version(*, tenant_id: int, name: str) -> ManifestVersion:
         UnknownManifest: the tenant has none of this name, and none is bundled.
     """
     with tenant_snapshot(tenant_id):
-        manifest = (
-            Manifest.objects.for_tenant(tenant_id).filter(name=name, archived_at=None).first()
-        )
         stored = (
-            manifest.versions.filter(number=manifest.live_version).first() if manifest else None
+            ManifestVersion.objects.for_tenant(tenant_id)
+            .filter(
+                manifest__name=name,
+                manifest__archived_at=None,
+                number=F("manifest__live_version"),
+            )
+            .select_related("tenant")
+            .first()
         )
     if stored is not None and (not stored.is_bundled or name not in bundled_names()):
         return stored
@@ -177,8 +180,7 @@ def compiled_version(version: ManifestVersion) -> CompiledAgent:
     Raises:
         ManifestInvalid: this build cannot run it.
     """
-    slug = Tenant.objects.only("slug").get(pk=version.tenant_id).slug
-    return _compiled(version.pk, slug, version.number, version.text)
+    return _compiled(version.pk, version.tenant.slug, version.number, version.text)
 
 
 def manifest_names(*, tenant_id: int) -> list[str]:

@@ -103,7 +103,7 @@ def _known(principal: Principal, message: Message) -> Run | None:
 
 
 def _write(principal: Principal, message: Message, agent: CompiledAgent, model: str) -> Run:
-    thread = locked_thread(
+    thread, is_new = locked_thread(
         principal=principal,
         suffix=message.thread,
         manifest=agent.name,
@@ -111,7 +111,8 @@ def _write(principal: Principal, message: Message, agent: CompiledAgent, model: 
     )
     if thread.deleted_at is not None:
         raise NotFound("There is no such thread.")
-    _refuse_while_active(thread)
+    if not is_new:
+        _refuse_while_active(thread)
     run = _new_run(principal, message, agent, model, thread)
     if message.key:
         idempotency.claim_key(
@@ -124,7 +125,7 @@ def _write(principal: Principal, message: Message, agent: CompiledAgent, model: 
         leaf_epoch=thread.leaf_epoch,
         run_id=run.pk,
         events=[
-            *close_open_calls(thread_id=thread.pk, branch=thread.active_branch),
+            *([] if is_new else _left_open(thread)),
             *_said(principal, message),
             _began(run),
         ],
@@ -135,6 +136,10 @@ def _write(principal: Principal, message: Message, agent: CompiledAgent, model: 
     ring_run(run.pk)
     ring_thread(thread.pk)
     return run
+
+
+def _left_open(thread: Thread) -> list[NewEvent]:
+    return close_open_calls(thread_id=thread.pk, branch=thread.active_branch)
 
 
 def _log_start(run: Run) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from felix_web.cli.database import check_data_exists, usable_database
 
@@ -29,6 +32,20 @@ def set_up(arguments: argparse.Namespace) -> None:
     django.setup()
 
 
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let one process of this machine at a time bring a database up to date.
+
+    A command may run while `felix up` starts for the first time.
+    """
+    from django.conf import settings
+
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (settings.DATA_DIR / "migrate.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def migrate() -> None:
     """The database has this version's tables.
 
@@ -37,5 +54,5 @@ def migrate() -> None:
     """
     from django.core.management import call_command
 
-    with usable_database():
+    with _alone(), usable_database():
         call_command("migrate", interactive=False, verbosity=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from felix_web.common.ids import new_id
@@ -15,11 +15,17 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
+Header = tuple[bytes, bytes]
+NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 REQUEST_ID = re.compile(rb"\A[A-Za-z0-9._:-]{1,128}\Z")
 
 
 def _header(scope: MutableMapping[str, Any], name: bytes) -> bytes:
     return next((value for key, value in scope["headers"] if key == name), b"")
+
+
+def _without(headers: Iterable[Header], name: bytes) -> list[Header]:
+    return [header for header in headers if header[0].lower() != name]
 
 
 def _declared_length(scope: MutableMapping[str, Any]) -> int:
@@ -75,9 +81,12 @@ def edge(app: App, *, largest_body_bytes: int) -> App:
         request_id = given if REQUEST_ID.match(given) else new_id("req").encode()
         scope["felix.request_id"] = request_id.decode()
 
+        own_id = (b"x-request-id", request_id)
+
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), (b"x-request-id", request_id)]
+                given_headers = message.get("headers", [])
+                message["headers"] = [*_without(given_headers, NOSNIFF[0]), NOSNIFF, own_id]
             await send(message)
 
         with bind_request(request_id=scope["felix.request_id"]):

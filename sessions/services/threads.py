@@ -33,10 +33,13 @@ def title_of(text: str) -> str:
     return line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1].rstrip() + "…"
 
 
-def locked_thread(*, principal: Principal, suffix: str | None, manifest: str, title: str) -> Thread:
-    """Return the caller's thread, made where there is none, with its row locked.
+def locked_thread(
+    *, principal: Principal, suffix: str | None, manifest: str, title: str
+) -> tuple[Thread, bool]:
+    """Return the caller's thread with its row locked, and whether it was made here.
 
-    None makes a hidden one.
+    Args:
+        suffix: Its id; None makes a hidden thread.
 
     Locks: the thread's row.
     """
@@ -56,7 +59,7 @@ def locked_thread(*, principal: Principal, suffix: str | None, manifest: str, ti
         Branch.objects.create(
             tenant_id=principal.tenant_id, thread=thread, number=0, ranges=[[0, 0, None]]
         )
-    return thread
+    return thread, is_new
 
 
 def open_branch(*, thread: Thread, after_seq: int) -> Branch:

@@ -96,7 +96,10 @@ async def chat_stream(request: HttpRequest, body: ChatIn) -> StreamingHttpRespon
     if not begun.is_durable:
         refuse_while_going(begun)
     frames = run_stream(
-        run_id=begun.run.pk, principal=principal, abort_on_disconnect=begun.is_nobodys
+        run_id=begun.run.pk,
+        principal=principal,
+        abort_on_disconnect=begun.is_nobodys,
+        begun=None if begun.is_resend else begun.run,
     )
     return sse(frames)
 
