@@ -23,6 +23,8 @@ IDLE_POLL_SECONDS = 3.0
 IDLE_AFTER_SECONDS = 30.0
 AUTHORITY_SECONDS = 2.0
 HEARTBEAT_SECONDS = 15.0
+REST_PER_READER_SECONDS = 0.0002
+LONGEST_REST_SECONDS = 0.1
 
 
 class StreamBroken(FelixError):
@@ -105,12 +107,21 @@ class Topic:
             self._rung.clear()
             try:
                 await self._look()
+                await asyncio.sleep(self._rest())
                 await self._check_authority()
             except StoreUnavailable:
                 log.warning("topic_not_read", extra={"thread_pk": self.thread_id})
             except NotFound as gone:
                 self._refuse(self._subscribers, gone)
             self._beat()
+
+    def _rest(self) -> float:
+        """Return how long the readers are left alone behind a look, in seconds.
+
+        A send costs the loop far more than the events in it: with many readers of a busy thread,
+        several events go out together.
+        """
+        return min(len(self._subscribers) * REST_PER_READER_SECONDS, LONGEST_REST_SECONDS)
 
     def _pause(self) -> float:
         is_idle = self.loop.time() - self._changed_at > IDLE_AFTER_SECONDS
