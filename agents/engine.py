@@ -68,6 +68,7 @@ class Engine:
         self._driven: dict[str, _Driven] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closing = False
+        self._closed = threading.Event()
         # Guards the order of submitting and closing: what came first is wound down with the rest.
         self._door = threading.Lock()
         self._loop = asyncio.new_event_loop()
@@ -201,12 +202,18 @@ class Engine:
     def close(self) -> None:
         """No run is claimed any more; those under way end their step, and their leases are free.
 
-        A step that takes longer than `SHUTDOWN_SECONDS` is cancelled.
+        A step that takes longer than `SHUTDOWN_SECONDS` is cancelled. A second call waits for the
+        first: the interpreter must not end before, since it takes no work of threads any more.
         """
         with self._door:
-            if self._is_closing:
-                return
-            self._is_closing = True
+            is_first, self._is_closing = not self._is_closing, True
+        if is_first:
+            self._close()
+            self._closed.set()
+        else:
+            self._closed.wait(SHUTDOWN_SECONDS + 15)
+
+    def _close(self) -> None:
         closing = asyncio.run_coroutine_threadsafe(self._wind_down(), self._loop)
         closing.result(timeout=SHUTDOWN_SECONDS + 10)
         self._leases.close()

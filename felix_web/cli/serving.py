@@ -127,15 +127,24 @@ def run_worker(arguments: argparse.Namespace) -> int:
     """Drive runs until SIGTERM; then each ends its step and its lease is freed."""
     from django.conf import settings
 
+    from agents.engine import engine
     from agents.worker import open_worker
     from felix_web.celery import app
 
     _production()
     open_worker()
     options = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING"]
-    app.worker_main(
-        ["--quiet", "worker", "--pool=threads", f"--concurrency={settings.WORKER_SLOTS}", *options]
-    )
+    try:
+        app.worker_main(
+            [
+                *("--quiet", "worker", "--pool=threads"),
+                f"--concurrency={settings.WORKER_SLOTS}",
+                *options,
+            ]
+        )
+    finally:
+        # Celery waits for its own tasks only; the sweep drives runs as well.
+        engine().close()
     return 0
 
 
