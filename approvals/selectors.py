@@ -18,7 +18,7 @@ from approvals.models import Decision, Gate
 from felix_web.common.clock import epoch_ms, optional_ms
 from felix_web.common.errors import NotFound
 from felix_web.tenancy.auth import present_authority
-from felix_web.tenancy.principal import Principal
+from felix_web.tenancy.principal import Principal, identity_of
 from felix_web.tenancy.scoping import database_now
 from sessions.models import ThreadKind
 
@@ -77,7 +77,7 @@ def reviewer_of(principal: Principal) -> Reviewer:
 def terms_of(gate: Gate) -> Terms:
     """Return what the gate demands; its run and thread must be loaded."""
     run = gate.run
-    starter = f"member:{run.member_id}" if run.member_id is not None else f"key:{run.key_id}"
+    starter = identity_of(run.member_id, run.key_id)
     return Terms(
         reviewers=tuple(gate.reviewers),
         quorum=gate.quorum,

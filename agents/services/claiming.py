@@ -16,6 +16,7 @@ from approvals.models import Grant
 from approvals.selectors import gates_of_run
 from approvals.services import expire_gates
 from felix_web.tenancy.auth import present_authority
+from felix_web.tenancy.principal import identity_of
 from felix_web.tenancy.scoping import system_scope, tenant_scope, tenant_snapshot
 from sessions.core.states import RunMode, RunStatus, StopReason
 from sessions.models import Run
@@ -156,7 +157,7 @@ def _grant_view(row: Grant) -> GrantView:
 
 
 def _facts(run: Run, claim: Claim, limits: Limits) -> RunFacts:
-    principal = f"member:{run.member_id}" if run.member_id is not None else f"key:{run.key_id}"
+    principal = identity_of(run.member_id, run.key_id)
     return RunFacts(
         run_id=run.pk,
         tenant_id=run.tenant_id,

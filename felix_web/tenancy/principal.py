@@ -26,6 +26,11 @@ class MissingScope(Forbidden):
     hint = "Ask an admin for a key with this scope."
 
 
+def identity_of(member_id: int | None, key_id: int | None) -> str:
+    """Return the membership, or the key of nobody, as one text: whose a run or a decision is."""
+    return f"member:{member_id}" if member_id is not None else f"key:{key_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """A caller, as its credential says. The tenant comes from here and from nowhere else (L14).
@@ -50,7 +55,7 @@ class Principal:
 
         What an idempotency key and a bound approval belong to.
         """
-        return f"member:{self.member_id}" if self.member_id is not None else f"key:{self.key_id}"
+        return identity_of(self.member_id, self.key_id)
 
     @property
     def may_send(self) -> bool:
